@@ -1,0 +1,24 @@
+# sinkd_warnings: every target of ours links it and gets warnings as errors.
+add_library(sinkd_warnings INTERFACE)
+target_compile_options(sinkd_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion
+                                                -Wno-missing-field-initializers -Werror)
+target_include_directories(sinkd_warnings INTERFACE ${CMAKE_SOURCE_DIR})
+
+if(SINKD_SANITIZE)
+  add_compile_options(-fsanitize=${SINKD_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${SINKD_SANITIZE})
+endif()
+
+find_program(SINKD_CCACHE ccache)
+if(SINKD_CCACHE)
+  # A precompiled header changes its time stamp, not its meaning.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      ${SINKD_CCACHE})
+  add_compile_options(-fpch-preprocess)
+endif()
+
+find_program(SINKD_MOLD mold)
+if(SINKD_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()

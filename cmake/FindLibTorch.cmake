@@ -1,0 +1,39 @@
+# Finds libtorch inside the torch wheel of a Python environment. The wheel's own TorchConfig.cmake
+# asks for a CUDA toolkit, which neither the build nor a CPU run needs.
+#
+# In:  SINKD_PYTHON, or LIBTORCH_ROOT (the wheel's torch folder, holding include/ and lib/).
+# Out: target LibTorch::LibTorch; LIBTORCH_ROOT, LIBTORCH_VERSION.
+if(NOT LIBTORCH_ROOT)
+  file(GLOB _candidates ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch)
+  if(SINKD_PYTHON)
+    get_filename_component(_bin ${SINKD_PYTHON} DIRECTORY)
+    file(GLOB _candidates ${_bin}/../lib/python3*/site-packages/torch)
+  endif()
+  list(GET _candidates 0 _found)
+  set(LIBTORCH_ROOT ${_found} CACHE PATH "The torch wheel's folder")
+endif()
+get_filename_component(LIBTORCH_ROOT ${LIBTORCH_ROOT} REALPATH)
+
+if(EXISTS ${LIBTORCH_ROOT}/version.py)
+  file(STRINGS ${LIBTORCH_ROOT}/version.py _line REGEX "^__version__")
+  string(REGEX MATCH "[0-9]+\\.[0-9]+\\.[0-9]+" LIBTORCH_VERSION "${_line}")
+endif()
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(LibTorch
+  REQUIRED_VARS LIBTORCH_ROOT LIBTORCH_VERSION VERSION_VAR LIBTORCH_VERSION
+  REASON_FAILURE_MESSAGE "run `make setup`, or set LIBTORCH_ROOT to the torch folder of an installed wheel")
+
+if(NOT TARGET LibTorch::LibTorch)
+  add_library(LibTorch::LibTorch INTERFACE IMPORTED)
+  target_include_directories(LibTorch::LibTorch SYSTEM INTERFACE
+    ${LIBTORCH_ROOT}/include ${LIBTORCH_ROOT}/include/torch/csrc/api/include)
+  target_link_directories(LibTorch::LibTorch INTERFACE ${LIBTORCH_ROOT}/lib)
+  set(_libraries torch_cpu c10)
+  if(SINKD_WITH_CUDA)
+    # Nothing refers to a symbol of the CUDA half; it registers itself when it is loaded.
+    list(PREPEND _libraries "-Wl,--push-state,--no-as-needed" torch_cuda c10_cuda "-Wl,--pop-state")
+  endif()
+  target_link_libraries(LibTorch::LibTorch INTERFACE ${_libraries})
+  target_link_options(LibTorch::LibTorch INTERFACE "-Wl,-rpath,${LIBTORCH_ROOT}/lib")
+endif()

@@ -1,0 +1,41 @@
+// RecordBuilder: trace in, record out - all analyses of one sample, from one pass.
+// Thread-safety: pure functions.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include <absl/status/statusor.h>
+
+#include "server/analysis/parameters.h"
+#include "server/analysis/records.h"
+#include "server/engine/trace.h"
+
+namespace sinkd {
+
+// What the record says of the sample beside the trace.
+struct SampleFacts {
+  int64_t sample_index = 0;
+  std::string sample_id;
+  std::span<const int32_t> token_ids;  // [T], borrowed for the call
+  int64_t prompt_tokens = 0;
+  int64_t response_tokens = 0;
+  bool chat_rendered = false;
+  bool token_spans_boundary = false;
+  bool bfloat16 = false;               // computed in bfloat16: margins under 0.01 are undecided
+};
+
+// `token_text` turns a token id into readable text; it is called for sinks only and may be empty.
+// `trace` must have been made with RequiredTrace(spec). Errors: INVALID_ARGUMENT for a model of one
+// layer (no window exists).
+absl::StatusOr<SampleRecord> BuildRecord(const AnalysisSpec& spec, const SampleFacts& facts,
+                                         const Trace& trace,
+                                         const std::function<std::string(int32_t)>& token_text);
+
+// alpha[l,h,k] of one (block, head) row, k = 0..T-1, into `out` ([T]); NaN where undefined (the
+// last position with exclude_self). For ScoreParameters::all_positions.
+void AlphaRow(const ScoreParameters& parameters, const Trace& trace, int64_t block, int64_t head,
+              std::span<float> out);
+
+}  // namespace sinkd

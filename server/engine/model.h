@@ -1,0 +1,85 @@
+// Model: the engine's facade. A checkpoint folder in, traces out; no torch type in sight.
+//
+// Ownership: a Model owns its weights on its device and frees them when destroyed.
+// Thread-safety: Run is const and may be called from several threads at once; the caller decides
+// how many (one executor per device, see scheduler/).
+// Errors: FAILED_PRECONDITION for a folder that cannot be loaded (the message names file, tensor or
+// key, and the way out); RESOURCE_EXHAUSTED when the device is out of memory; CANCELLED when the
+// token was triggered, checked before every block; INTERNAL for any other fault of the device.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <absl/status/statusor.h>
+
+#include "server/engine/decoder_spec.h"
+#include "server/engine/trace.h"
+
+namespace sinkd {
+
+enum class ComputeType { kAuto, kFloat32, kBfloat16 };  // kAuto: as stored (float16 -> float32)
+
+struct LoadOptions {
+  std::string device = "cpu";  // any torch device string: "cpu", "cuda:0"
+  ComputeType compute_type = ComputeType::kAuto;
+};
+
+struct LoadProgress {
+  int64_t bytes_done = 0;
+  int64_t bytes_total = 0;
+};
+
+struct ModelInfo {
+  DecoderSpec spec;
+  std::string device;                 // "cpu", "cuda:0"
+  std::string compute_type;           // "float32" or "bfloat16"
+  int64_t weight_bytes = 0;           // on the device
+  std::vector<std::string> warnings;  // extra tensors, missing untied head, ...
+};
+
+using TokenIds = std::vector<int32_t>;
+
+class Model {
+ public:
+  // Reads `folder` (config.json, *.safetensors). `progress` is called from this thread after each
+  // tensor; it may be empty.
+  static absl::StatusOr<std::unique_ptr<Model>> Load(
+      const std::filesystem::path& folder, const LoadOptions& options,
+      const std::function<void(const LoadProgress&)>& progress = {}, std::stop_token stop = {});
+
+  ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  const ModelInfo& info() const { return info_; }
+
+  // One forward pass over all samples of `batch` packed end to end, without padding; a trace per
+  // sample, in order. Every id must be in [0, vocabulary) and every sample hold 1..max_positions
+  // ids: checked, INVALID_ARGUMENT naming the sample's index in the batch.
+  absl::StatusOr<std::vector<Trace>> Run(std::span<const TokenIds> batch,
+                                         const TraceRequest& request,
+                                         std::stop_token stop = {}) const;
+
+  struct Internals;  // torch side, engine/model_internals.h
+
+ private:
+  Model(ModelInfo info, std::unique_ptr<Internals> internals);
+  ModelInfo info_;
+  std::unique_ptr<Internals> internals_;
+};
+
+// Reads config.json alone: what a folder holds, without loading it. Same errors as Load.
+absl::StatusOr<DecoderSpec> ReadDecoderSpec(const std::filesystem::path& folder);
+
+// Sets the number of threads torch uses inside one operation, for the whole process; call once at
+// start-up, before any model runs.
+void SetComputeThreads(int threads);
+
+}  // namespace sinkd

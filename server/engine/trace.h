@@ -1,0 +1,60 @@
+// Trace: what one forward pass leaves behind of one sample - small numbers per layer and position,
+// never hidden states. Everything the analyses need, and all that leaves the device.
+//
+// Axes: L layers (block outputs; the embedding is not a layer), T positions, H query heads,
+// P = min(prefix, T), N = candidates = min(3, T). All arrays row-major, the last axis fastest.
+// state[l,t] is the residual stream after block l; the last one after the final norm unless
+// TraceRequest::last_state says raw (definitions: Notation).
+//
+// Thread-safety: plain values.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace sinkd {
+
+enum class LastState { kNormed, kRaw };
+
+// Positions that can be the primary sink: the first three (definitions: Primary sink).
+inline constexpr int64_t kPrimaryCandidates = 3;
+
+struct TraceRequest {
+  LastState last_state = LastState::kNormed;
+  bool attention = true;  // fill attention_sum and attention_self
+  int64_t prefix = 0;     // > 0: also sum over the queries before `prefix` alone
+  bool operator==(const TraceRequest&) const = default;
+};
+
+struct Trace {
+  int64_t layers = 0;      // L
+  int64_t positions = 0;   // T
+  int64_t heads = 0;       // H
+  int64_t candidates = 0;  // N
+  int64_t prefix = 0;      // P; 0 when not requested
+
+  std::vector<float> state_norm;        // [L, T]    ||state[l,t]||2
+  std::vector<float> candidate_cosine;  // [L, N, T] cos(state[l,t], state[l,c]); 0 for zero vectors
+  std::vector<float> mlp_norm;          // [L, T]    ||mlp_out[l,t]||2
+  std::vector<float> attention_sum;     // [L, H, T] sum over queries i >= k of A[l,h,i,k]
+  std::vector<float> attention_self;    // [L, H, T] A[l,h,k,k]
+  std::vector<float> prefix_attention_sum;  // [L, H, P] as attention_sum, over queries i < P
+
+  float StateNorm(int64_t l, int64_t t) const { return state_norm[At(l * positions + t)]; }
+  float MlpNorm(int64_t l, int64_t t) const { return mlp_norm[At(l * positions + t)]; }
+  float Cosine(int64_t l, int64_t candidate, int64_t t) const {
+    return candidate_cosine[At((l * candidates + candidate) * positions + t)];
+  }
+  float AttentionSum(int64_t l, int64_t h, int64_t k) const {
+    return attention_sum[At((l * heads + h) * positions + k)];
+  }
+  float AttentionSelf(int64_t l, int64_t h, int64_t k) const {
+    return attention_self[At((l * heads + h) * positions + k)];
+  }
+  float PrefixAttentionSum(int64_t l, int64_t h, int64_t k) const {
+    return prefix_attention_sum[At((l * heads + h) * prefix + k)];
+  }
+  static size_t At(int64_t index) { return static_cast<size_t>(index); }
+};
+
+}  // namespace sinkd

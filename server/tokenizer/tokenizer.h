@@ -1,0 +1,71 @@
+// Tokenizer: text to token ids and back, as Hugging Face's fast tokenizers do it, and chat
+// templates as transformers' apply_chat_template renders them. A C++ face over the Rust crate in
+// this folder (tokenizers + minijinja).
+//
+// Text is UTF-8 everywhere; offsets are byte offsets into it.
+// Ownership: everything returned is a copy.
+// Thread-safety: const methods may be called from several threads at once.
+// Errors: FAILED_PRECONDITION when the folder holds no usable tokenizer or no chat template;
+// INVALID_ARGUMENT for text that is not UTF-8, ids outside the vocabulary, messages that the
+// template refuses (raise_exception), or a template that exceeds its fuel or output limit.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <absl/status/statusor.h>
+
+namespace sinkd {
+
+struct ChatMessage {
+  std::string role;
+  std::string content;
+};
+
+struct ByteRange {
+  int64_t begin = 0;
+  int64_t end = 0;  // exclusive
+};
+
+struct Encoding {
+  std::vector<int32_t> ids;
+  std::vector<ByteRange> offsets;  // one per id; [0, 0) for tokens the post-processor adds
+};
+
+class Tokenizer {
+ public:
+  // Reads tokenizer.json, tokenizer_config.json, special_tokens_map.json, added_tokens.json and
+  // chat_template.jinja from `folder`.
+  static absl::StatusOr<std::unique_ptr<Tokenizer>> Load(const std::filesystem::path& folder);
+
+  ~Tokenizer();
+  Tokenizer(const Tokenizer&) = delete;
+  Tokenizer& operator=(const Tokenizer&) = delete;
+
+  absl::StatusOr<Encoding> Encode(std::string_view text, bool add_special_tokens) const;
+  absl::StatusOr<std::string> Decode(std::span<const int32_t> ids, bool skip_special_tokens) const;
+
+  // The text of one token as a person reads it ("Ġthe" -> " the"); empty for an id out of range.
+  std::string TokenText(int32_t id) const;
+
+  // Number of ids, added tokens included.
+  int64_t vocabulary_size() const;
+
+  bool has_chat_template() const;
+
+  // `date` (YYYY-MM-DD) is what strftime_now sees, so that a prompt repeats.
+  absl::StatusOr<std::string> RenderChat(std::span<const ChatMessage> messages,
+                                         bool add_generation_prompt, std::string_view date) const;
+
+ private:
+  struct Handle;
+  explicit Tokenizer(std::unique_ptr<Handle> handle);
+  std::unique_ptr<Handle> handle_;
+};
+
+}  // namespace sinkd
