@@ -48,10 +48,10 @@ using ModelHandle = std::shared_ptr<const LoadedModel>;
 struct ModelEntry {
   std::string id;
   ModelState state = ModelState::kAvailable;
-  std::optional<DecoderSpec> spec;       // read from config.json; empty when it cannot be
-  std::optional<ModelInfo> info;         // when loaded
-  bool has_chat_template = false;        // when loaded
-  std::string failure;                   // kFailed, or why spec is empty
+  std::optional<DecoderSpec> spec;  // read from config.json; empty when it cannot be
+  std::optional<ModelInfo> info;    // when loaded
+  bool has_chat_template = false;   // when loaded
+  std::string failure;              // kFailed, or why spec is empty
 };
 
 // ^[a-z0-9][a-z0-9._-]{0,63}$
@@ -59,9 +59,15 @@ bool IsModelId(std::string_view id);
 
 class Registry {
  public:
-  // `root` is resolved once; a model folder is a directory directly beneath it whose resolved path
-  // stays beneath the root or the folders that `root` itself links to.
-  Registry(std::filesystem::path root, LoadOptions defaults);
+  // Reads a checkpoint folder; `id` of the result is filled in by the registry. An error is kept as
+  // the model's failure, but for CANCELLED, which leaves it as it was.
+  using Loader = std::function<absl::StatusOr<LoadedModel>(
+      const std::filesystem::path& folder, const LoadOptions& options,
+      const std::function<void(const LoadProgress&)>& progress, std::stop_token stop)>;
+
+  // `root` is resolved once; a model folder is a directory directly beneath it, or a link there to
+  // a directory anywhere, which the operator has placed. An empty `loader` is LoadCheckpoint.
+  Registry(std::filesystem::path root, LoadOptions defaults, Loader loader = {});
   ~Registry();
 
   std::vector<ModelEntry> List() const;  // by id

@@ -1,0 +1,70 @@
+// Config: everything an operator can set, as one validated struct. Each value comes from the first
+// of: command line (--max-queue 64), environment (SINKD_MAX_QUEUE=64), configuration file given by
+// --config (TOML or INI: max-queue = 64), default.
+//
+// Errors: INVALID_ARGUMENT naming the flag, variable or file key, the value, the limit and the fix.
+// Thread-safety: values; ParseConfig is pure but for reading the configuration file and the
+// environment.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <absl/status/statusor.h>
+
+#include "server/engine/model.h"
+#include "server/telemetry/log.h"
+
+namespace sinkd {
+
+struct Config {
+  std::string listen = "127.0.0.1:50051";      // gRPC, host:port
+  std::string http_listen = "127.0.0.1:9464";  // metrics and health, host:port; empty: off
+  bool insecure_listen = false;                // other than loopback addresses may be used
+
+  std::filesystem::path model_root;
+  std::vector<std::string> load;  // ids of models to load at start
+  std::string device = "cpu";     // default device of a load
+  ComputeType compute_type = ComputeType::kAuto;
+  int threads = 0;  // inside one operation; 0 = one per core, already resolved by ParseConfig
+
+  int64_t max_sample_tokens = 32768;    // longest sample, beside the model's own limit
+  int64_t max_message_bytes = 8 << 20;  // largest message received
+  int64_t max_queue = 256;              // samples admitted and waiting, over all streams
+  int64_t max_streams = 64;             // Analyze streams open at once
+  int64_t read_ahead = 8;               // samples read per stream before their records are sent
+
+  std::chrono::milliseconds drain_delay{5000};     // SIGTERM: not ready, still serving
+  std::chrono::milliseconds drain_timeout{30000};  // then: running work may finish
+
+  LogFormat log_format = LogFormat::kText;
+  LogLevel log_level = LogLevel::kInfo;
+  std::string template_date = "2025-01-01";  // YYYY-MM-DD, the date chat templates see
+};
+
+// What the command line asks for: to serve with `config`, or to print `text` and exit with 0
+// (--help, --version, --print-config).
+struct ConfigOutcome {
+  Config config;
+  std::optional<std::string> text;
+};
+
+// The value of an environment variable; nullopt when unset.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+Environment ProcessEnvironment();
+
+// `argv[0]` is the program's name; `version` is what --version prints.
+absl::StatusOr<ConfigOutcome> ParseConfig(int argc, const char* const* argv,
+                                          std::string_view version,
+                                          const Environment& environment = ProcessEnvironment());
+
+// `config` as a file that --config reads back.
+std::string ConfigToToml(const Config& config);
+
+}  // namespace sinkd

@@ -1,0 +1,74 @@
+// Metrics: what the server counts, for Prometheus. Names start with sinkd_, times are in seconds,
+// sizes in bytes. Every label set is made at start-up with value 0, so that a rate exists before
+// the first event; labels never hold what a caller chose, model ids excepted, which the model root
+// bounds.
+//
+// Thread-safety: all methods may be called from any thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <absl/status/status.h>
+
+namespace sinkd {
+
+enum class SampleOutcome { kOk, kFailed, kCancelled };
+enum class LoadOutcome { kOk, kFailed, kCancelled };
+
+// What a sample's time goes into, in order.
+enum class SamplePhase {
+  kQueue,    // waiting for the executor
+  kEncode,   // text to token ids
+  kForward,  // the forward pass of the batch it ran in
+  kAnalyse,  // trace to record
+};
+
+class Metrics {
+ public:
+  using Seconds = std::chrono::duration<double>;
+
+  // The content type of Render's text.
+  static constexpr char kContentType[] = "text/plain; version=0.0.4; charset=utf-8";
+
+  // `methods` are the full names of all RPCs, "sinks.v1.ModelService/LoadModel"; a call of any
+  // other counts under "other".
+  Metrics(std::string_view version, std::span<const std::string> methods);
+  ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  void RpcStarted(std::string_view method);
+  void RpcHandled(std::string_view method, absl::StatusCode code, Seconds duration);
+
+  // Analyze streams that are open.
+  void StreamOpened();
+  void StreamClosed();
+
+  // `tokens` adds to the tokens analysed; 0 for a sample that never ran.
+  void SampleDone(SampleOutcome outcome, int64_t tokens);
+  void PhaseDone(SamplePhase phase, Seconds duration);
+  void RecordsSent(int64_t count);
+
+  // Samples admitted and not yet running, over all models.
+  void SetQueueDepth(int64_t samples);
+
+  void LoadDone(LoadOutcome outcome, Seconds duration);
+  // A model came into memory or left it.
+  void ModelLoaded(std::string_view model, int64_t weight_bytes);
+  void ModelUnloaded(std::string_view model);
+
+  // All metrics in the Prometheus text format. Reads the process's resident memory.
+  std::string Render() const;
+
+ private:
+  struct Families;
+  std::unique_ptr<Families> families_;
+};
+
+}  // namespace sinkd
