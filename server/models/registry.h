@@ -9,12 +9,9 @@
 // cannot be loaded); UNAVAILABLE with retry_after (being loaded or unloaded); RESOURCE_EXHAUSTED.
 #pragma once
 
-#include <condition_variable>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -59,25 +56,43 @@ bool IsModelId(std::string_view id);
 
 class Registry {
  public:
-  // Reads a checkpoint folder; `id` of the result is filled in by the registry. An error is kept as
-  // the model's failure, but for CANCELLED, which leaves it as it was.
+  using Progress = std::function<void(const LoadProgress&)>;
+
+  // Reads a checkpoint folder; the registry fills in the result's id. An error becomes the model's
+  // failure, but CANCELLED leaves the model as it was.
   using Loader = std::function<absl::StatusOr<LoadedModel>(
-      const std::filesystem::path& folder, const LoadOptions& options,
-      const std::function<void(const LoadProgress&)>& progress, std::stop_token stop)>;
+      const std::filesystem::path& folder, const LoadOptions& options, const Progress& progress,
+      std::stop_token stop)>;
 
-  // `root` is resolved once; a model folder is a directory directly beneath it, or a link there to
-  // a directory anywhere, which the operator has placed. An empty `loader` is LoadCheckpoint.
-  Registry(std::filesystem::path root, LoadOptions defaults, Loader loader = {});
+  // Told of every change of a model's state, in order. kReady: its memory is taken
+  // (`weight_bytes`); kAvailable and kFailed: it holds none. Called under the registry's lock: be
+  // brief, and call no method of the registry.
+  using Observer = std::function<void(std::string_view id, ModelState state, int64_t weight_bytes)>;
+
+  // `root` is resolved once. A model folder is a directory directly beneath it whose name is a
+  // model id, or a link there to a directory anywhere, since only the operator can place one; any
+  // other entry of `root` is passed over. An empty `loader` is LoadCheckpoint.
+  Registry(std::filesystem::path root, LoadOptions defaults, Loader loader = {},
+           Observer observer = {});
+  // Handles may outlive the registry; calls of its methods may not.
   ~Registry();
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
 
-  std::vector<ModelEntry> List() const;  // by id
+  // All models under the root and those still in memory, by id. Reads a config.json only when it
+  // has changed since the last call.
+  std::vector<ModelEntry> List() const;
   absl::StatusOr<ModelEntry> Get(std::string_view id) const;
 
-  // Returns when the model is ready. `stop` abandons the wait; the load itself is abandoned only
-  // when the caller that began it stops.
+  // Returns when the model is ready. A READY model answers at once, but FAILED_PRECONDITION when it
+  // is held on another device or in another compute type. `progress` may be empty. `stop` abandons
+  // the wait (CANCELLED); the load itself is abandoned only when the caller that began it stops,
+  // and then one of its followers begins anew.
   absl::StatusOr<ModelEntry> Load(std::string_view id, const LoadOptions& options,
-                                  const std::function<void(const LoadProgress&)>& progress,
-                                  std::stop_token stop);
+                                  const Progress& progress, std::stop_token stop);
+
+  // Hands the model out no more; its entry is kUnloading while handles live, else kAvailable.
+  // Unloading a model that is kUnloading changes nothing.
   absl::StatusOr<ModelEntry> Unload(std::string_view id);
   absl::StatusOr<ModelHandle> Acquire(std::string_view id) const;
 
@@ -85,11 +100,9 @@ class Registry {
 
  private:
   struct Slot;
-  std::filesystem::path root_;
+  struct State;
+  std::shared_ptr<State> state_;
   LoadOptions defaults_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<std::string, std::shared_ptr<Slot>, std::less<>> slots_;
 };
 
 }  // namespace sinkd

@@ -1,0 +1,22 @@
+// The registry's errors, one maker each; which code fits when is said in registry.h.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <absl/status/status.h>
+
+namespace sinkd {
+
+std::string ModelSubject(std::string_view id);  // "models/a"
+
+absl::Status CheckId(std::string_view id);  // INVALID_ARGUMENT naming the id and the rule
+absl::Status NoSuchModel(std::string_view id);
+
+// `doing` is "loaded" or "unloaded".
+absl::Status Busy(std::string_view id, std::string_view doing);
+
+// `failure` is the message of the last load, empty when there was none.
+absl::Status NotLoaded(std::string_view id, std::string_view failure);
+
+}  // namespace sinkd

@@ -1,0 +1,38 @@
+// SpecCache: config.json files already read, so that listing models costs one stat each.
+//
+// Thread-safety: Read may be called from any thread; files are read outside the lock.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <mutex>
+
+#include <absl/status/statusor.h>
+
+#include "server/engine/decoder_spec.h"
+
+namespace sinkd {
+
+class SpecCache {
+ public:
+  // What ReadDecoderSpec(folder) gives, errors included; read anew when the time or size of
+  // config.json has changed.
+  absl::StatusOr<DecoderSpec> Read(const std::filesystem::path& folder);
+
+ private:
+  struct Stamp {
+    std::filesystem::file_time_type time;
+    uintmax_t bytes = 0;
+    bool operator==(const Stamp&) const = default;
+  };
+  struct Line {
+    Stamp stamp;
+    absl::StatusOr<DecoderSpec> spec;
+  };
+
+  std::mutex mutex_;
+  std::map<std::filesystem::path, Line> lines_;
+};
+
+}  // namespace sinkd
