@@ -1,0 +1,93 @@
+// Executor: runs jobs of many streams on a fixed set of threads, one job at a time from each stream
+// in turn, so that a long stream cannot starve another. A device has one executor with one thread.
+//
+// Admission: a stream reserves its slots when it is opened, and is refused when the executor has
+// too few left; once open, a stream that keeps within its slots is never turned away.
+// A job whose stop token is set, whose deadline has passed or whose stream is gone is dropped
+// before it runs.
+//
+// Ownership: a Stream may outlive its Executor and then refuses work.
+// Thread-safety: all methods may be called from any thread, jobs included, but for Shutdown and the
+// destructor, which a job must not call.
+// Errors: RESOURCE_EXHAUSTED with retry_after (full); UNAVAILABLE with retry_after (shut down).
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+namespace sinkd {
+
+struct ExecutorCore;    // state shared by an executor and its streams
+struct ExecutorStream;  // one stream's waiting jobs
+
+class Executor {
+ public:
+  using Clock = std::chrono::system_clock;  // the clock of gRPC deadlines
+
+  struct Options {
+    std::string name = "executor";  // in error messages
+    int threads = 1;
+    size_t capacity = 256;  // slots over all streams
+    std::function<Clock::time_point()> now = [] { return Clock::now(); };
+    // Told the change of the number of waiting jobs; called under a lock, so it must be quick.
+    std::function<void(int64_t delta)> on_depth;
+  };
+
+  struct Job {
+    // Called exactly once, on a thread of the executor. OK: do the work now. Otherwise the job was
+    // dropped: CANCELLED, DEADLINE_EXCEEDED, or UNAVAILABLE when the executor was shut down.
+    std::function<void(const absl::Status& admitted)> run;
+    std::stop_token stop;
+    Clock::time_point deadline = Clock::time_point::max();
+  };
+
+  enum class ShutdownMode { kDrain, kCancel };  // run what waits, or drop it
+
+  // One client's place in the rotation. Destroying it drops what still waits.
+  class Stream {
+   public:
+    ~Stream();
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+
+    // RESOURCE_EXHAUSTED when all slots of the stream hold waiting jobs. On error `job` is not
+    // called.
+    absl::Status Submit(Job job);
+
+   private:
+    friend class Executor;
+    Stream(std::shared_ptr<ExecutorCore> core, std::shared_ptr<ExecutorStream> state);
+    std::shared_ptr<ExecutorCore> core_;
+    std::shared_ptr<ExecutorStream> state_;
+  };
+
+  explicit Executor(Options options);
+  ~Executor();  // Shutdown(kCancel)
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  absl::StatusOr<std::unique_ptr<Stream>> OpenStream(size_t slots);
+
+  // Takes no more work, ends what waits as `mode` says, and returns when all threads are gone. A
+  // running job is waited for; whoever wants it shorter sets its stop token first. Repeated calls
+  // do nothing.
+  void Shutdown(ShutdownMode mode);
+
+  size_t waiting() const;  // jobs submitted and not begun
+
+ private:
+  std::shared_ptr<ExecutorCore> core_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace sinkd
