@@ -59,7 +59,8 @@ class Metrics {
   void SetQueueDepth(int64_t samples);
 
   void LoadDone(LoadOutcome outcome, Seconds duration);
-  // A model came into memory or left it.
+  // A model came into memory, or left it; what is known already changes nothing. Fits as the
+  // registry's observer, models/registry.h.
   void ModelLoaded(std::string_view model, int64_t weight_bytes);
   void ModelUnloaded(std::string_view model);
 

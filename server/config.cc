@@ -1,0 +1,377 @@
+#include "server/config.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <span>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include "server/base/status.h"
+#include "server/config_file.h"
+#include "server/config_values.h"
+#include "server/models/registry.h"
+
+namespace sinkd {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLongestDrain = std::chrono::hours(1);
+constexpr std::array<std::string_view, 3> kComputeTypes = {"auto", "float32", "bfloat16"};
+constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
+constexpr std::array<std::string_view, 4> kLogLevels = {"debug", "info", "warning", "error"};
+
+// One setting: its flag is --name, its variable SINKD_NAME, its file key name.
+struct Setting {
+  const char* name;
+  const char* type;  // what the help calls the value; empty: a flag that takes none
+  const char* help;
+  absl::Status (*apply)(const Given& given, Config& config);
+  std::string (*show)(const Config& config);  // as a value in a configuration file
+  bool repeatable = false;                    // apply is called for every value
+};
+
+template <auto Member>
+absl::Status Store(auto value, Config& config) {
+  if (!value.ok()) return std::move(value).status();
+  config.*Member =
+      static_cast<std::remove_reference_t<decltype(config.*Member)>>(*std::move(value));
+  return absl::OkStatus();
+}
+
+template <auto Member, int64_t minimum, int64_t maximum>
+absl::Status Integer(const Given& given, Config& config) {
+  return Store<Member>(ReadInteger(given, minimum, maximum), config);
+}
+
+template <auto Member>
+absl::Status Drain(const Given& given, Config& config) {
+  return Store<Member>(ReadDuration(given, kLongestDrain), config);
+}
+
+template <auto Member>
+absl::Status Switch(const Given& given, Config& config) {
+  return Store<Member>(ReadBool(given), config);
+}
+
+template <auto Member, const auto& names>
+absl::Status Choice(const Given& given, Config& config) {
+  return Store<Member>(ReadChoice(given, names), config);
+}
+
+template <auto Member>
+std::string Number(const Config& config) {
+  return fmt::format("{}", config.*Member);
+}
+
+template <auto Member>
+std::string Quoted(const Config& config) {
+  return QuoteToml(config.*Member);
+}
+
+template <auto Member>
+std::string Duration(const Config& config) {
+  return QuoteToml(DurationText(config.*Member));
+}
+
+template <auto Member, const auto& names>
+std::string ChoiceName(const Config& config) {
+  return QuoteToml(names[static_cast<size_t>(config.*Member)]);
+}
+
+absl::Status ApplyHttpListen(const Given& given, Config& config) {
+  if (given.value == "off") {
+    config.http_listen.clear();
+    return absl::OkStatus();
+  }
+  return Store<&Config::http_listen>(ReadAddress(given), config);
+}
+
+absl::Status ApplyModelRoot(const Given& given, Config& config) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(given.value, error)) {
+    return BadValue(given, "a folder that exists", "name the folder that holds the model folders");
+  }
+  config.model_root = given.value;
+  return absl::OkStatus();
+}
+
+absl::Status ApplyLoad(const Given& given, Config& config) {
+  if (!IsModelId(given.value)) {
+    return BadValue(
+        given,
+        "a model id: 1 to 64 lower-case letters, digits, '.', '_' or '-', the first one "
+        "a letter or digit",
+        "name a folder directly under the model root");
+  }
+  config.load.push_back(given.value);
+  return absl::OkStatus();
+}
+
+std::string ShowHttpListen(const Config& config) {
+  return QuoteToml(config.http_listen.empty() ? "off" : config.http_listen);
+}
+
+std::string ShowModelRoot(const Config& config) {
+  return QuoteToml(config.model_root.string());
+}
+
+std::string ShowLoad(const Config& config) {
+  std::vector<std::string> quoted;
+  for (const std::string& id : config.load) quoted.push_back(QuoteToml(id));
+  return fmt::format("[{}]", fmt::join(quoted, ", "));
+}
+
+const std::array kSettings = {
+    Setting{"listen", "HOST:PORT", "Address of the gRPC port; port 0 picks a free one",
+            [](const Given& given, Config& config) {
+              return Store<&Config::listen>(ReadAddress(given), config);
+            },
+            Quoted<&Config::listen>},
+    Setting{"http-listen", "HOST:PORT",
+            "Address of the metrics and health port, or off; port 0 picks a free one",
+            ApplyHttpListen, ShowHttpListen},
+    Setting{
+        "insecure-listen", "",
+        "Allow addresses other than loopback. RISK: there is no TLS and no authentication yet, so "
+        "everyone who reaches the port can read what is sent, run analyses, load and unload "
+        "models. Only for a network that something else protects",
+        Switch<&Config::insecure_listen>,
+        [](const Config& config) {
+          return std::string(config.insecure_listen ? "true" : "false");
+        }},
+    Setting{"model-root", "DIR", "Folder that holds one folder per model (required)",
+            ApplyModelRoot, ShowModelRoot},
+    Setting{"load", "ID",
+            "Model to load at start; may be given several times (in the variable: a,b)", ApplyLoad,
+            ShowLoad, /*repeatable=*/true},
+    Setting{"device", "DEVICE", "Device models are loaded on unless a request says otherwise",
+            [](const Given& given, Config& config) {
+              return Store<&Config::device>(ReadDevice(given), config);
+            },
+            Quoted<&Config::device>},
+    Setting{"compute-type", "TYPE",
+            "Format models compute in unless a request says otherwise: auto (as stored), float32, "
+            "bfloat16",
+            Choice<&Config::compute_type, kComputeTypes>,
+            ChoiceName<&Config::compute_type, kComputeTypes>},
+    Setting{"threads", "N", "Threads inside one operation, 0 to 1024; 0 = one per core",
+            Integer<&Config::threads, 0, 1024>, Number<&Config::threads>},
+    Setting{"max-sample-tokens", "N",
+            "Longest sample, in tokens, 1 to 16777216; a model's own limit holds beside it",
+            Integer<&Config::max_sample_tokens, 1, 1 << 24>, Number<&Config::max_sample_tokens>},
+    Setting{"max-message-bytes", "BYTES", "Largest message that is received, 64KiB to 1GiB",
+            [](const Given& given, Config& config) {
+              return Store<&Config::max_message_bytes>(ReadBytes(given, 1 << 16, 1 << 30), config);
+            },
+            Number<&Config::max_message_bytes>},
+    Setting{"max-queue", "N", "Samples waiting over all streams, 1 to 1000000",
+            Integer<&Config::max_queue, 1, 1000000>, Number<&Config::max_queue>},
+    Setting{"max-streams", "N", "Analyze streams open at once, 1 to 100000",
+            Integer<&Config::max_streams, 1, 100000>, Number<&Config::max_streams>},
+    Setting{"read-ahead", "N",
+            "Samples read from a stream before their records are sent, 1 to 4096",
+            Integer<&Config::read_ahead, 1, 4096>, Number<&Config::read_ahead>},
+    Setting{"drain-delay", "TIME",
+            "After SIGTERM: how long to serve on as not ready, up to 1h (500ms, 5s, 2m)",
+            Drain<&Config::drain_delay>, Duration<&Config::drain_delay>},
+    Setting{"drain-timeout", "TIME",
+            "After that: how long running work may take to finish, up to 1h",
+            Drain<&Config::drain_timeout>, Duration<&Config::drain_timeout>},
+    Setting{"log-format", "FORMAT", "text or json, one line an event, on standard error",
+            Choice<&Config::log_format, kLogFormats>, ChoiceName<&Config::log_format, kLogFormats>},
+    Setting{"log-level", "LEVEL", "Least level that is logged: debug, info, warning, error",
+            Choice<&Config::log_level, kLogLevels>, ChoiceName<&Config::log_level, kLogLevels>},
+    Setting{"template-date", "YYYY-MM-DD",
+            "The date chat templates see; pinned, not today's, so that a prompt gives the same "
+            "tokens every day",
+            [](const Given& given, Config& config) {
+              return Store<&Config::template_date>(ReadDate(given), config);
+            },
+            Quoted<&Config::template_date>},
+};
+
+std::string Flag(std::string_view name) {
+  return fmt::format("--{}", name);
+}
+
+std::string Variable(std::string_view name) {
+  std::string variable = "SINKD_";
+  for (const char c : name) {
+    variable += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  }
+  return variable;
+}
+
+// What was typed, by setting; unset settings are absent.
+struct CommandLine {
+  std::map<std::string, std::vector<std::string>> values;
+  std::string config_file;
+  bool print_config = false;
+  std::optional<std::string> text;  // of --help and --version
+};
+
+absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv,
+                                             std::string_view version) {
+  const Config defaults;
+  CommandLine line;
+  CLI::App app("sinkd holds language models and streams what their attention sinks do.", "sinkd");
+  app.footer(
+      "Each flag has a variable (--max-queue: SINKD_MAX_QUEUE) and a key in the file of "
+      "--config\n(max-queue = 64). The flag wins over the variable, the variable over the "
+      "file.");
+  app.set_help_flag("-h,--help", "Print this help");
+  app.set_version_flag("--version", fmt::format("sinkd {}", version));
+  app.add_option("--config", line.config_file, "TOML file with settings, [SINKD_CONFIG]")
+      ->type_name("FILE");
+  app.add_flag("--print-config", line.print_config,
+               "Print the settings in force, as a file for --config, and exit");
+  std::map<std::string, bool> switches;
+  for (const Setting& setting : kSettings) {
+    const std::string help = fmt::format("{} (default {})", setting.help, setting.show(defaults));
+    if (*setting.type == '\0') {
+      app.add_flag(Flag(setting.name), switches[setting.name], help);
+    } else {
+      app.add_option(Flag(setting.name), line.values[setting.name], help)
+          ->type_name(setting.type)
+          ->allow_extra_args(false);
+    }
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    line.text = app.help();
+  } catch (const CLI::CallForVersion&) {
+    line.text = app.version() + "\n";
+  } catch (const CLI::ParseError& error) {
+    return InvalidArgument(error.what(),
+                           {.reason = "COMMAND_LINE_INVALID", .fix = "see sinkd --help"});
+  }
+  for (const auto& [name, on] : switches) {
+    if (app.count(Flag(name)) > 0) line.values[name] = {on ? "true" : "false"};
+  }
+  std::erase_if(line.values, [](const auto& item) { return item.second.empty(); });
+  return line;
+}
+
+// The values of `setting` from the first source that has any; empty when none has.
+std::vector<Given> Collect(const Setting& setting, const CommandLine& line,
+                           const Environment& environment, const ConfigFile& file,
+                           const std::string& file_name) {
+  std::vector<Given> all;
+  const auto take = [&](const std::string& origin, const std::vector<std::string>& values) {
+    for (const std::string& value : values) all.push_back({origin, value});
+  };
+  if (const auto typed = line.values.find(setting.name); typed != line.values.end()) {
+    take(Flag(setting.name), typed->second);
+    return all;
+  }
+  const std::string variable = Variable(setting.name);
+  if (const std::optional<std::string> value = environment(variable); value && !value->empty()) {
+    take(variable,
+         setting.repeatable ? CLI::detail::split(*value, ',') : std::vector<std::string>{*value});
+    return all;
+  }
+  if (const auto written = file.find(setting.name); written != file.end()) {
+    take(fmt::format("{} in {}", setting.name, file_name), written->second);
+  }
+  return all;
+}
+
+absl::Status CheckKeys(const ConfigFile& file, const std::string& file_name) {
+  for (const auto& [key, values] : file) {
+    const bool known = std::any_of(kSettings.begin(), kSettings.end(),
+                                   [&](const Setting& setting) { return key == setting.name; });
+    if (!known) {
+      return InvalidArgument(fmt::format("{} holds a key that is no setting", file_name),
+                             {.reason = "CONFIG_FILE_INVALID",
+                              .subject = file_name,
+                              .value = key,
+                              .fix = "see sinkd --print-config for all keys"});
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLoopback(std::string_view name, const std::string& address) {
+  if (address.empty() || IsLoopback(address)) return absl::OkStatus();
+  return InvalidArgument(
+      fmt::format(
+          "--{} must be a loopback address, since there is no TLS and no authentication yet "
+          "and everyone who reaches the port could use it",
+          name),
+      {.reason = "CONFIG_INSECURE_LISTEN",
+       .subject = Flag(name),
+       .value = address,
+       .fix =
+           "use 127.0.0.1, or give --insecure-listen where something else protects the network"});
+}
+
+absl::Status CheckWhole(const Config& config) {
+  if (config.model_root.empty()) {
+    return InvalidArgument("--model-root is missing",
+                           {.reason = "CONFIG_INVALID",
+                            .subject = "--model-root",
+                            .fix = "name the folder that holds one folder per model"});
+  }
+  if (config.insecure_listen) return absl::OkStatus();
+  SINKD_RETURN_IF_ERROR(CheckLoopback("listen", config.listen));
+  return CheckLoopback("http-listen", config.http_listen);
+}
+
+}  // namespace
+
+Environment ProcessEnvironment() {
+  return [](const std::string& name) -> std::optional<std::string> {
+    const char* value = std::getenv(name.c_str());
+    if (value == nullptr) return std::nullopt;
+    return value;
+  };
+}
+
+absl::StatusOr<ConfigOutcome> ParseConfig(int argc, const char* const* argv,
+                                          std::string_view version,
+                                          const Environment& environment) {
+  SINKD_ASSIGN_OR_RETURN(const CommandLine line, ParseCommandLine(argc, argv, version));
+  if (line.text) return ConfigOutcome{.text = line.text};
+
+  const std::string file_name =
+      line.config_file.empty() ? environment(Variable("config")).value_or("") : line.config_file;
+  ConfigFile file;
+  if (!file_name.empty()) {
+    SINKD_ASSIGN_OR_RETURN(file, ReadConfigFile(file_name));
+    SINKD_RETURN_IF_ERROR(CheckKeys(file, file_name));
+  }
+  ConfigOutcome outcome;
+  for (const Setting& setting : kSettings) {
+    const std::vector<Given> given = Collect(setting, line, environment, file, file_name);
+    if (given.size() > 1 && !setting.repeatable) {
+      return BadValue({given[0].origin, fmt::format("{} and {}", given[0].value, given[1].value)},
+                      "given once", "keep one of them");
+    }
+    for (const Given& one : given) SINKD_RETURN_IF_ERROR(setting.apply(one, outcome.config));
+  }
+  SINKD_RETURN_IF_ERROR(CheckWhole(outcome.config));
+  if (outcome.config.threads == 0) {
+    outcome.config.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  }
+  if (line.print_config) outcome.text = ConfigToToml(outcome.config);
+  return outcome;
+}
+
+std::string ConfigToToml(const Config& config) {
+  std::string text;
+  for (const Setting& setting : kSettings) {
+    text += fmt::format("{} = {}\n", setting.name, setting.show(config));
+  }
+  return text;
+}
+
+}  // namespace sinkd

@@ -1,0 +1,139 @@
+#include "server/http/http_server.h"
+
+#include <httplib.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <charconv>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "server/base/status.h"
+
+namespace sinkd {
+namespace {
+
+constexpr size_t kThreads = 4;
+constexpr time_t kTimeoutSeconds = 5;  // for a slow or silent client, which holds a thread
+constexpr size_t kMaxBodyBytes = 1024;
+constexpr char kText[] = "text/plain; charset=utf-8";
+constexpr char kPrometheusText[] = "text/plain; version=0.0.4; charset=utf-8";
+
+struct Address {
+  std::string host;
+  int port = 0;
+};
+
+absl::StatusOr<Address> ParseAddress(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  Address address;
+  if (colon != std::string_view::npos && colon > 0) {
+    std::string_view host = text.substr(0, colon);
+    if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, address.port);
+    address.host = std::string(host);
+    if (error == std::errc() && stop == end && address.port >= 0 && address.port <= 65535) {
+      return address;
+    }
+  }
+  return InvalidArgument("the HTTP address must be host:port with a port from 0 to 65535",
+                         {.reason = "ADDRESS_INVALID",
+                          .subject = "http-listen",
+                          .value = std::string(text),
+                          .fix = "write for example 127.0.0.1:9464"});
+}
+
+// httplib would set SO_REUSEPORT as well, and then a second server on the port takes half of the
+// requests instead of failing.
+void SetSocketOptions(socket_t socket) {
+  const int yes = 1;
+  setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+}
+
+}  // namespace
+
+struct HttpServer::Internals {
+  Sources sources;
+  httplib::Server server;
+  int port = 0;
+  std::thread accepting;
+  std::mutex stop_mutex;
+
+  void AddRoutes() {
+    server.Get("/metrics", [this](const httplib::Request&, httplib::Response& response) {
+      response.set_content(sources.metrics(), kPrometheusText);
+    });
+    server.Get("/healthz", [](const httplib::Request&, httplib::Response& response) {
+      response.set_content("ok\n", kText);
+    });
+    server.Get("/readyz", [this](const httplib::Request&, httplib::Response& response) {
+      const std::optional<std::string> reason = sources.not_ready();
+      response.status = reason ? 503 : 200;
+      response.set_content(reason ? *reason + "\n" : "ready\n", kText);
+    });
+    server.set_error_handler([](const httplib::Request& request, httplib::Response& response) {
+      if (!response.body.empty()) return;
+      // A method or path of no route.
+      if (response.status < 500 && request.method != "GET") response.status = 404;
+      response.set_content(fmt::format("error {}\n", response.status), kText);
+    });
+  }
+
+  void SetLimits() {
+    server.set_socket_options(SetSocketOptions);
+    server.set_keep_alive_max_count(1);
+    server.set_read_timeout(kTimeoutSeconds);
+    server.set_write_timeout(kTimeoutSeconds);
+    server.set_payload_max_length(kMaxBodyBytes);
+    server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+  }
+};
+
+absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(std::string_view address,
+                                                              Sources sources) {
+  SINKD_ASSIGN_OR_RETURN(const Address parsed, ParseAddress(address));
+  auto internals = std::make_unique<Internals>();
+  internals->sources = std::move(sources);
+  internals->AddRoutes();
+  internals->SetLimits();
+  httplib::Server& server = internals->server;
+  if (parsed.port == 0) {
+    internals->port = server.bind_to_any_port(parsed.host);
+  } else {
+    internals->port = server.bind_to_port(parsed.host, parsed.port) ? parsed.port : -1;
+  }
+  if (internals->port < 0) {
+    return Unavailable("the HTTP address cannot be listened on",
+                       {.reason = "ADDRESS_UNAVAILABLE",
+                        .subject = "http-listen",
+                        .value = std::string(address),
+                        .fix = "choose a free port of this machine"});
+  }
+  internals->accepting = std::thread([&server] { server.listen_after_bind(); });
+  // Stop has no effect on a server whose loop has not begun.
+  while (!server.is_running()) std::this_thread::yield();
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(internals)));
+}
+
+HttpServer::HttpServer(std::unique_ptr<Internals> internals) : internals_(std::move(internals)) {}
+
+HttpServer::~HttpServer() {
+  Stop();
+}
+
+int HttpServer::port() const {
+  return internals_->port;
+}
+
+void HttpServer::Stop() {
+  const std::lock_guard lock(internals_->stop_mutex);
+  if (!internals_->accepting.joinable()) return;
+  internals_->server.stop();
+  internals_->accepting.join();
+}
+
+}  // namespace sinkd
