@@ -28,48 +28,48 @@ struct Sink {
   std::string token_text;
   SinkKind kind = SinkKind::kNoise;
   Level level;
-  std::vector<int32_t> layers;         // ascending
-  bool contiguous = true;              // no gap in `layers`
-  double margin = 0;                   // min over the window of | |cos| - threshold |
-  double mlp_norm = 0;                 // ||mlp_out[l_start, position]||2
-  double state_norm = 0;               // ||state[l_start, position]||2
-  std::optional<double> score;         // mean alpha over reading blocks and heads; empty when no
-                                       // block reads it, or scores were not computed
-  std::optional<double> score_maximum; // over reading blocks of the mean over heads
-  std::vector<float> score_curve;      // [L] mean over heads of alpha per block, when requested
+  std::vector<int32_t> layers;          // ascending
+  bool contiguous = true;               // no gap in `layers`
+  double margin = 0;                    // min over the window of | |cos| - threshold |
+  double mlp_norm = 0;                  // ||mlp_out[l_start, position]||2
+  double state_norm = 0;                // ||state[l_start, position]||2
+  std::optional<double> score;          // mean alpha over reading blocks and heads; empty when no
+                                        // block reads it, or scores were not computed
+  std::optional<double> score_maximum;  // over reading blocks of the mean over heads
+  std::vector<float> score_curve;       // [L] mean over heads of alpha per block, when requested
 };
 
 // Definitions: Compensation. One value per block l.
 struct CompensationCurves {
-  std::vector<float> primary;     // [L] mean_h alpha[l,h,p0]
-  std::vector<float> secondary;   // [L] sum over secondary sinks of mean_h alpha[l,h,k]
-  std::vector<float> rest;        // [L] the same sum over all other positions
+  std::vector<float> primary;       // [L] mean_h alpha[l,h,p0]
+  std::vector<float> secondary;     // [L] sum over secondary sinks of mean_h alpha[l,h,k]
+  std::vector<float> rest;          // [L] the same sum over all other positions
   std::vector<float> primary_norm;  // [L] ||state[l,p0]||2
 };
 
 // Counts for Gu et al.'s sink rate of one sample.
 struct SinkRateCounts {
-  bool left_out = false;          // shorter than first_tokens
-  int64_t cells = 0;              // L * H: (layer, head) pairs counted for each position
-  std::vector<int64_t> hits;      // [min(positions, T)] pairs with alpha > epsilon
-  int64_t undefined = 0;          // positions without a value (exclude_self at the last one)
+  bool left_out = false;      // shorter than first_tokens
+  int64_t cells = 0;          // L * H: (layer, head) pairs counted for each position
+  std::vector<int64_t> hits;  // [min(positions, T)] pairs with alpha > epsilon
+  int64_t undefined = 0;      // positions without a value (exclude_self at the last one)
 };
 
 struct SampleRecord {
-  int64_t sample_index = 0;       // place in the stream, from 0
-  std::string sample_id;          // the caller's name for it; may be empty
-  int64_t layers = 0;             // L
-  int64_t positions = 0;          // T
+  int64_t sample_index = 0;  // place in the stream, from 0
+  std::string sample_id;     // the caller's name for it; may be empty
+  int64_t layers = 0;        // L
+  int64_t positions = 0;     // T
   int64_t prompt_tokens = 0;
   int64_t response_tokens = 0;
   bool chat_rendered = false;
   bool token_spans_boundary = false;
 
-  int32_t window_start = 0;       // [start, end) of the primary sink
+  int32_t window_start = 0;  // [start, end) of the primary sink
   int32_t window_end = 0;
-  Sink primary;                   // p0; its layers are the window
-  std::vector<Sink> sinks;        // positions > p0, ascending
-  bool undecided = false;         // bfloat16 and some margin under 0.01
+  Sink primary;             // p0; its layers are the window
+  std::vector<Sink> sinks;  // positions > p0, ascending
+  bool undecided = false;   // bfloat16 and some margin under 0.01
 
   std::optional<CompensationCurves> compensation;
   std::optional<SinkRateCounts> sink_rate;

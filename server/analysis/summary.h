@@ -3,13 +3,15 @@
 // serves a live stream, a stored run, a query over many runs, and shards from many machines.
 //
 // Memory: O(distinct levels + tokens) plus one point per sink for the regression and one set of
-// curves per sample for the compensation bootstrap.
-// Thread-safety: none; one thread at a time.
+// curves per sample for the compensation bootstrap. Report() sorts the points and draws the
+// bootstrap: call it for the end of a run, not for every record. Thread-safety: none; one thread at
+// a time.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +19,7 @@
 
 #include <absl/status/status.h>
 
+#include "server/analysis/accumulator.h"
 #include "server/analysis/parameters.h"
 #include "server/analysis/records.h"
 #include "server/analysis/regression.h"
@@ -39,42 +42,42 @@ struct TokenCount {
 struct LevelReport {
   std::vector<LevelCount> counts;  // ascending by level, then kind
   int64_t primary = 0, secondary = 0, noise = 0;
-  int64_t positions = 0;                    // tokens seen
+  int64_t positions = 0;  // tokens seen
   double secondary_per_1000_tokens = 0;
   int64_t samples_with_secondary = 0;
   double share_of_samples_with_secondary = 0;
-  int64_t distinct_levels = 0;              // holding at least min_share of the secondary sinks
-  std::optional<double> entropy;            // nats; empty without secondary sinks
-  std::optional<double> normalized_entropy; // / ln(levels); empty with fewer than two levels
-  std::vector<TokenCount> top_tokens;       // by count, then id
-  std::array<int64_t, 10> position_bins{};  // floor(10 * position / T)
+  int64_t distinct_levels = 0;               // holding at least min_share of the secondary sinks
+  std::optional<double> entropy;             // nats; empty without secondary sinks
+  std::optional<double> normalized_entropy;  // / ln(levels); empty with fewer than two levels
+  std::vector<TokenCount> top_tokens;        // by count, then id
+  std::array<int64_t, 10> position_bins{};   // floor(10 * position / T)
 };
 
 struct ScoreStatistics {
   SinkKind kind = SinkKind::kNoise;
-  int64_t count = 0;      // sinks with a score
-  int64_t undefined = 0;  // sinks that no block reads
+  int64_t count = 0;               // sinks with a score
+  int64_t undefined = 0;           // sinks that no block reads
   double mean = 0, deviation = 0;  // deviation: sample (n - 1); 0 when count < 2
   double minimum = 0, maximum = 0;
 };
 
 struct ScoreReport {
-  ScoreStatistics primary_position;        // p0 of every sample
-  std::vector<ScoreStatistics> by_kind;    // sinks past p0, one per SinkKind, in order
+  ScoreStatistics primary_position;      // p0 of every sample
+  std::vector<ScoreStatistics> by_kind;  // sinks past p0, one per SinkKind, in order
 };
 
 struct SinkRateReport {
-  int64_t samples = 0;           // counted
-  int64_t left_out = 0;          // shorter than first_tokens
-  std::vector<double> rates;     // by position; a rate counts only samples that have the position
-  std::vector<int64_t> cells;    // (sample, layer, head) triples behind each rate
+  int64_t samples = 0;         // counted
+  int64_t left_out = 0;        // shorter than first_tokens
+  std::vector<double> rates;   // by position; a rate counts only samples that have the position
+  std::vector<int64_t> cells;  // (sample, layer, head) triples behind each rate
   std::vector<int64_t> hits;
 };
 
 struct RegressionReport {
-  RegressionResult score;        // y = score
-  RegressionResult lifetime;     // y = lifetime
-  int64_t without_score = 0;     // sinks left out of `score`: no block reads them
+  RegressionResult score;     // y = score
+  RegressionResult lifetime;  // y = lifetime
+  int64_t without_score = 0;  // sinks left out of `score`: no block reads them
   std::vector<RegressionPoint> score_points, lifetime_points;  // when requested
 };
 
@@ -84,8 +87,8 @@ struct Interval {
 };
 
 struct BlockCompensation {
-  double primary = 0, secondary = 0, rest = 0, primary_norm = 0;        // means over samples
-  std::optional<Interval> primary_interval, secondary_interval;         // bootstrap, 95%
+  double primary = 0, secondary = 0, rest = 0, primary_norm = 0;  // means over samples
+  std::optional<Interval> primary_interval, secondary_interval;   // bootstrap, 95%
 };
 
 struct CompensationReport {
@@ -113,10 +116,18 @@ struct SummaryReport {
 class Summary {
  public:
   explicit Summary(AnalysisSpec spec);
+  Summary(const Summary& other);
+  Summary& operator=(const Summary& other);
+  Summary(Summary&&) noexcept;
+  Summary& operator=(Summary&&) noexcept;
+  ~Summary();
 
   const AnalysisSpec& spec() const { return spec_; }
 
-  // INVALID_ARGUMENT when the record has another number of layers than those before.
+  // INVALID_ARGUMENT when the record has another number of layers than those before, or contradicts
+  // itself (imported ones can): a window outside the layers, a position outside the sample, curves
+  // of another length, numbers that are not finite. The summary is then unchanged. A record that
+  // lacks what an analysis needs is not counted by that analysis.
   absl::Status Add(const SampleRecord& record);
   // INVALID_ARGUMENT when the parameters or the number of layers differ.
   absl::Status Merge(const Summary& other);
@@ -124,7 +135,11 @@ class Summary {
 
  private:
   AnalysisSpec spec_;
-  // The implementer adds one accumulator per analysis here.
+  int64_t layers_ = 0;  // 0 until the first record
+  int64_t samples_ = 0;
+  int64_t positions_ = 0;
+  int64_t undecided_samples_ = 0;
+  std::vector<std::unique_ptr<Accumulator>> parts_;  // of the requested analyses, in catalog order
 };
 
 }  // namespace sinkd

@@ -1,0 +1,44 @@
+// Accumulator: one analysis' part of a Summary - a fold over records that can be merged.
+//
+// The contract of every accumulator: the report depends on the set of records alone, not on the
+// order in which they were added or how they were split over accumulators that were merged. Counts
+// are exact; real numbers are the same to rounding because sums are compensated and anything that
+// depends on order is sorted by content (never by sample_index, which shards may share).
+// Thread-safety: none.
+#pragma once
+
+#include <memory>
+
+#include "server/analysis/records.h"
+
+namespace sinkd {
+
+struct SummaryReport;
+
+class Accumulator {
+ public:
+  virtual ~Accumulator() = default;
+
+  // `record` has passed Summary::Add's checks. Records that lack what the analysis needs (imported
+  // ones may) are not counted by it.
+  virtual void Add(const SampleRecord& record) = 0;
+  // `other` is of the same class and was made with the same parameters.
+  virtual void Merge(const Accumulator& other) = 0;
+  // Writes this analysis' member of `report`, and its notes.
+  virtual void Report(SummaryReport& report) const = 0;
+  virtual std::unique_ptr<Accumulator> Clone() const = 0;
+};
+
+// Implements Clone and Merge for a copyable Derived that has MergeSame(const Derived&).
+template <typename Derived>
+class AccumulatorOf : public Accumulator {
+ public:
+  void Merge(const Accumulator& other) override {
+    static_cast<Derived&>(*this).MergeSame(static_cast<const Derived&>(other));
+  }
+  std::unique_ptr<Accumulator> Clone() const override {
+    return std::make_unique<Derived>(static_cast<const Derived&>(*this));
+  }
+};
+
+}  // namespace sinkd

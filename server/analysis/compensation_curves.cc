@@ -1,0 +1,42 @@
+#include "server/analysis/compensation_curves.h"
+
+#include <vector>
+
+#include "server/analysis/sink_scores.h"
+
+namespace sinkd {
+namespace {
+
+enum class Share : char { kRest, kPrimary, kSecondary };
+
+std::vector<Share> ShareOfPositions(const Trace& trace, const SampleRecord& record) {
+  std::vector<Share> shares(Trace::At(trace.positions), Share::kRest);
+  shares[Trace::At(record.primary.position)] = Share::kPrimary;
+  for (const Sink& sink : record.sinks) {
+    if (sink.kind == SinkKind::kSecondary) shares[Trace::At(sink.position)] = Share::kSecondary;
+  }
+  return shares;
+}
+
+}  // namespace
+
+CompensationCurves MakeCompensationCurves(const AnalysisSpec& spec, const Trace& trace,
+                                          const SampleRecord& record) {
+  const ScoreParameters parameters = ScoresOf(spec);
+  const std::vector<Share> shares = ShareOfPositions(trace, record);
+  CompensationCurves curves;
+  for (int64_t l = 0; l < trace.layers; ++l) {
+    double sums[3] = {0, 0, 0};  // by Share
+    for (int64_t k = 0; k < trace.positions; ++k) {
+      if (!HasAlpha(parameters, trace.positions, k)) continue;
+      sums[static_cast<size_t>(shares[Trace::At(k)])] += MeanAlpha(parameters, trace, l, k);
+    }
+    curves.rest.push_back(static_cast<float>(sums[0]));
+    curves.primary.push_back(static_cast<float>(sums[1]));
+    curves.secondary.push_back(static_cast<float>(sums[2]));
+    curves.primary_norm.push_back(trace.StateNorm(l, record.primary.position));
+  }
+  return curves;
+}
+
+}  // namespace sinkd

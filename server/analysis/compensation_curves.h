@@ -1,0 +1,17 @@
+// Compensation curves of one sample: per block the attention of the primary sink, of the secondary
+// sinks together, and of all other positions (definitions: Compensation).
+// Thread-safety: pure functions.
+#pragma once
+
+#include "server/analysis/parameters.h"
+#include "server/analysis/records.h"
+#include "server/engine/trace.h"
+
+namespace sinkd {
+
+// `record` must hold the sample's primary sink and sinks. A position without alpha (the last one
+// under exclude_self) contributes nothing; all curves have L values.
+CompensationCurves MakeCompensationCurves(const AnalysisSpec& spec, const Trace& trace,
+                                          const SampleRecord& record);
+
+}  // namespace sinkd

@@ -1,0 +1,36 @@
+// MLP norm against score and lifetime: gathers the points of the regression (regression.h) over
+// records (definitions: MLP norm against score and lifetime).
+//
+// Points are the secondary sinks; with include_primary also the sinks of kind primary and the
+// primary position of every sample; never noise. One point per sink is kept, and sorted before the
+// fit so that the report does not depend on the order of records.
+// Thread-safety: none.
+#pragma once
+
+#include <vector>
+
+#include "server/analysis/accumulator.h"
+#include "server/analysis/parameters.h"
+#include "server/analysis/records.h"
+#include "server/analysis/regression.h"
+
+namespace sinkd {
+
+class MlpRegressionAccumulator : public AccumulatorOf<MlpRegressionAccumulator> {
+ public:
+  explicit MlpRegressionAccumulator(const RegressionParameters& parameters)
+      : parameters_(parameters) {}
+
+  void Add(const SampleRecord& record) override;
+  void MergeSame(const MlpRegressionAccumulator& other);
+  void Report(SummaryReport& report) const override;
+
+ private:
+  void AddSink(const Sink& sink);
+
+  RegressionParameters parameters_;
+  int64_t without_score_ = 0;
+  std::vector<RegressionPoint> score_points_, lifetime_points_;
+};
+
+}  // namespace sinkd

@@ -1,0 +1,69 @@
+#include "server/analysis/record_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <absl/strings/str_cat.h>
+
+#include "server/base/status.h"
+
+namespace sinkd {
+namespace {
+
+absl::Status Inconsistent(const SampleRecord& record, const std::string& what) {
+  return InvalidArgument(absl::StrCat("record of sample ", record.sample_index, ": ", what),
+                         {.reason = "INCONSISTENT_RECORD",
+                          .subject = absl::StrCat("record of sample ", record.sample_index),
+                          .fix = "analyse the sample again"});
+}
+
+bool Finite(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); });
+}
+
+absl::Status CheckSink(const SampleRecord& record, const Sink& sink) {
+  const auto bad = [&](const std::string& what) {
+    return Inconsistent(record, absl::StrCat("the sink at position ", sink.position, " ", what));
+  };
+  if (sink.position < 0 || sink.position >= record.positions) return bad("is outside the sample");
+  const Level& level = sink.level;
+  if (level.l_start < 0 || level.lifetime < 1 || level.l_start + level.lifetime > record.layers) {
+    return bad("has a level outside the layers");
+  }
+  const bool finite = std::isfinite(sink.mlp_norm) && std::isfinite(sink.state_norm) &&
+                      std::isfinite(sink.score.value_or(0)) &&
+                      std::isfinite(sink.score_maximum.value_or(0));
+  return finite ? absl::OkStatus() : bad("has a number that is not finite");
+}
+
+absl::Status CheckCurves(const SampleRecord& record) {
+  const CompensationCurves& curves = *record.compensation;
+  for (const auto* curve :
+       {&curves.primary, &curves.secondary, &curves.rest, &curves.primary_norm}) {
+    if (curve->size() != static_cast<size_t>(record.layers)) {
+      return Inconsistent(record, "a compensation curve does not have one value per block");
+    }
+    if (!Finite(*curve)) return Inconsistent(record, "a compensation curve is not finite");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckRecord(const SampleRecord& record) {
+  if (record.layers < 2) return Inconsistent(record, "fewer than 2 layers");
+  if (record.positions < 1) return Inconsistent(record, "no positions");
+  if (record.window_start < 0 || record.window_start >= record.window_end ||
+      record.window_end > record.layers) {
+    return Inconsistent(record, absl::StrCat("the window [", record.window_start, ", ",
+                                             record.window_end, ") is not within the layers"));
+  }
+  SINKD_RETURN_IF_ERROR(CheckSink(record, record.primary));
+  for (const Sink& sink : record.sinks) SINKD_RETURN_IF_ERROR(CheckSink(record, sink));
+  if (record.compensation) SINKD_RETURN_IF_ERROR(CheckCurves(record));
+  return absl::OkStatus();
+}
+
+}  // namespace sinkd

@@ -1,0 +1,64 @@
+#include "server/analysis/sink_scores.h"
+
+#include <algorithm>
+
+namespace sinkd {
+
+bool HasAlpha(const ScoreParameters& parameters, int64_t positions, int64_t k) {
+  return !parameters.exclude_self || k + 1 < positions;
+}
+
+double AlphaFromSum(const ScoreParameters& parameters, int64_t positions, int64_t k, double sum,
+                    double self) {
+  const int64_t excluded = parameters.exclude_self ? 1 : 0;
+  if (parameters.exclude_self) sum = std::max(0.0, sum - self);
+  const int64_t queries =
+      parameters.divisor == QueryDivisor::kAll ? positions : positions - excluded - k;
+  return sum / static_cast<double>(queries);
+}
+
+double Alpha(const ScoreParameters& parameters, const Trace& trace, int64_t block, int64_t head,
+             int64_t k) {
+  const double self = parameters.exclude_self ? trace.AttentionSelf(block, head, k) : 0;
+  return AlphaFromSum(parameters, trace.positions, k, trace.AttentionSum(block, head, k), self);
+}
+
+double MeanAlpha(const ScoreParameters& parameters, const Trace& trace, int64_t block, int64_t k) {
+  double sum = 0;
+  for (int64_t h = 0; h < trace.heads; ++h) sum += Alpha(parameters, trace, block, h, k);
+  return sum / static_cast<double>(trace.heads);
+}
+
+ScoreParameters ScoresOf(const AnalysisSpec& spec) {
+  return spec.scores.value_or(ScoreParameters{});
+}
+
+void ScoreSink(const ScoreParameters& parameters, const Trace& trace, Sink& sink) {
+  sink.score.reset();
+  sink.score_maximum.reset();
+  sink.score_curve.clear();
+  if (!HasAlpha(parameters, trace.positions, sink.position)) return;
+  double sum = 0;
+  int64_t readers = 0;
+  for (const int32_t layer : sink.layers) {
+    if (layer + 1 >= trace.layers) continue;
+    const double alpha = MeanAlpha(parameters, trace, layer + 1, sink.position);
+    sum += alpha;
+    ++readers;
+    sink.score_maximum = std::max(sink.score_maximum.value_or(alpha), alpha);
+  }
+  if (readers > 0) sink.score = sum / static_cast<double>(readers);
+  if (!parameters.curves) return;
+  for (int64_t block = 0; block < trace.layers; ++block) {
+    sink.score_curve.push_back(
+        static_cast<float>(MeanAlpha(parameters, trace, block, sink.position)));
+  }
+}
+
+void ScoreRecord(const AnalysisSpec& spec, const Trace& trace, SampleRecord& record) {
+  const ScoreParameters parameters = ScoresOf(spec);
+  ScoreSink(parameters, trace, record.primary);
+  for (Sink& sink : record.sinks) ScoreSink(parameters, trace, sink);
+}
+
+}  // namespace sinkd

@@ -1,0 +1,96 @@
+#include "server/analysis/summary.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "server/analysis/catalog.h"
+#include "server/analysis/record_check.h"
+#include "server/analysis/sink_detection.h"
+#include "server/base/status.h"
+
+namespace sinkd {
+namespace {
+
+absl::Status OtherLayers(int64_t here, int64_t there) {
+  return InvalidArgument(
+      absl::StrCat("a summary of a model of ", here, " layers cannot take one of ", there),
+      {.reason = "LAYERS_DIFFER",
+       .subject = "record.layers",
+       .value = absl::StrCat(there),
+       .fix = "summarize the records of one model at a time"});
+}
+
+}  // namespace
+
+Summary::Summary(AnalysisSpec spec) : spec_(std::move(spec)) {
+  for (const AnalysisEntry& analysis : Analyses()) {
+    if (analysis.accumulate && analysis.requested(spec_)) {
+      parts_.push_back(analysis.accumulate(spec_));
+    }
+  }
+}
+
+Summary::Summary(const Summary& other)
+    : spec_(other.spec_),
+      layers_(other.layers_),
+      samples_(other.samples_),
+      positions_(other.positions_),
+      undecided_samples_(other.undecided_samples_) {
+  for (const auto& part : other.parts_) parts_.push_back(part->Clone());
+}
+
+Summary& Summary::operator=(const Summary& other) {
+  if (this != &other) *this = Summary(other);
+  return *this;
+}
+
+Summary::Summary(Summary&&) noexcept = default;
+Summary& Summary::operator=(Summary&&) noexcept = default;
+Summary::~Summary() = default;
+
+absl::Status Summary::Add(const SampleRecord& record) {
+  SINKD_RETURN_IF_ERROR(CheckRecord(record));
+  if (layers_ != 0 && record.layers != layers_) return OtherLayers(layers_, record.layers);
+  layers_ = record.layers;
+  ++samples_;
+  positions_ += record.positions;
+  if (record.undecided) ++undecided_samples_;
+  for (const auto& part : parts_) part->Add(record);
+  return absl::OkStatus();
+}
+
+absl::Status Summary::Merge(const Summary& other) {
+  if (&other == this) return Merge(Summary(other));
+  if (!(spec_ == other.spec_)) {
+    return InvalidArgument("summaries made with different parameters cannot be merged",
+                           {.reason = "PARAMETERS_DIFFER",
+                            .subject = "spec",
+                            .fix = "analyse both sets of samples with the same parameters"});
+  }
+  if (layers_ != 0 && other.layers_ != 0 && layers_ != other.layers_) {
+    return OtherLayers(layers_, other.layers_);
+  }
+  if (layers_ == 0) layers_ = other.layers_;
+  samples_ += other.samples_;
+  positions_ += other.positions_;
+  undecided_samples_ += other.undecided_samples_;
+  for (size_t i = 0; i < parts_.size(); ++i) parts_[i]->Merge(*other.parts_[i]);
+  return absl::OkStatus();
+}
+
+SummaryReport Summary::Report() const {
+  SummaryReport report;
+  report.samples = samples_;
+  report.positions = positions_;
+  report.undecided_samples = undecided_samples_;
+  if (spec_.detection.kind_rule == KindRule::kPublished && layers_ != 0 &&
+      layers_ <= kDeepestUnfit) {
+    report.notes.push_back(absl::StrCat(
+        "the published kind rule counts fixed numbers of layers and means nothing for "
+        "a model of ",
+        layers_, " layers (it needs at least ", kDeepestUnfit + 1, "); use the window rule"));
+  }
+  for (const auto& part : parts_) part->Report(report);
+  return report;
+}
+
+}  // namespace sinkd
