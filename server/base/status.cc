@@ -28,11 +28,11 @@ absl::Status MakeError(absl::StatusCode code, std::string_view what, ErrorDetail
   absl::Status status(code, message);
   const std::string retry =
       detail.retry_after ? absl::StrCat(detail.retry_after->count()) : std::string();
-  status.SetPayload(
-      kPayloadUrl,
-      absl::Cord(absl::StrJoin({WithoutSeparator(detail.reason), WithoutSeparator(detail.subject),
-                                WithoutSeparator(detail.value), WithoutSeparator(detail.fix), retry},
-                               std::string(1, kSeparator))));
+  status.SetPayload(kPayloadUrl,
+                    absl::Cord(absl::StrJoin(
+                        {WithoutSeparator(detail.reason), WithoutSeparator(detail.subject),
+                         WithoutSeparator(detail.value), WithoutSeparator(detail.fix), retry},
+                        std::string(1, kSeparator))));
   return status;
 }
 

@@ -25,10 +25,10 @@ namespace sinkd {
 
 // What a client needs beside the message.
 struct ErrorDetail {
-  std::string reason;    // UPPER_SNAKE, stable, e.g. "TOKEN_ID_OUT_OF_RANGE"
-  std::string subject;   // the field path ("sample.token_ids[3]"), file, or resource ("models/a")
-  std::string value;     // the offending value, shortened; empty when there is none
-  std::string fix;       // the way out, an imperative sentence
+  std::string reason;   // UPPER_SNAKE, stable, e.g. "TOKEN_ID_OUT_OF_RANGE"
+  std::string subject;  // the field path ("sample.token_ids[3]"), file, or resource ("models/a")
+  std::string value;    // the offending value, shortened; empty when there is none
+  std::string fix;      // the way out, an imperative sentence
   std::optional<std::chrono::milliseconds> retry_after;  // set when retrying can help
 };
 
@@ -54,12 +54,15 @@ std::string Shorten(std::string_view text, size_t max_bytes = 80);
 #define SINKD_CONCAT_INNER(a, b) a##b
 #define SINKD_CONCAT(a, b) SINKD_CONCAT_INNER(a, b)
 
-#define SINKD_RETURN_IF_ERROR(expression)                        \
-  do {                                                           \
-    if (absl::Status status_ = (expression); !status_.ok()) {    \
-      return status_;                                            \
-    }                                                            \
+// The names are made with __COUNTER__, so that a lambda inside the expression may use the macros too.
+#define SINKD_RETURN_IF_ERROR_INNER(status, expression) \
+  do {                                                  \
+    absl::Status status = (expression);                 \
+    if (!status.ok()) return status;                    \
   } while (false)
+
+#define SINKD_RETURN_IF_ERROR(expression) \
+  SINKD_RETURN_IF_ERROR_INNER(SINKD_CONCAT(status_, __COUNTER__), expression)
 
 #define SINKD_ASSIGN_OR_RETURN_INNER(result, target, expression) \
   auto result = (expression);                                    \
@@ -67,4 +70,4 @@ std::string Shorten(std::string_view text, size_t max_bytes = 80);
   target = *std::move(result)
 
 #define SINKD_ASSIGN_OR_RETURN(target, expression) \
-  SINKD_ASSIGN_OR_RETURN_INNER(SINKD_CONCAT(status_or_, __LINE__), target, expression)
+  SINKD_ASSIGN_OR_RETURN_INNER(SINKD_CONCAT(status_or_, __COUNTER__), target, expression)

@@ -18,35 +18,35 @@ enum class RopeKind { kDefault, kLinear, kLlama3, kYarn };
 struct RopeSpec {
   RopeKind kind = RopeKind::kDefault;
   double theta = 10000.0;
-  double factor = 1.0;                  // linear, llama3, yarn
-  double low_frequency_factor = 1.0;    // llama3
-  double high_frequency_factor = 4.0;   // llama3
-  double original_positions = 0.0;      // llama3, yarn
-  double beta_fast = 32.0;              // yarn
-  double beta_slow = 1.0;               // yarn
-  bool truncate = true;                 // yarn: floor/ceil of the correction range
-  double attention_factor = 1.0;        // multiplies cos and sin (yarn), already resolved
+  double factor = 1.0;                 // linear, llama3, yarn
+  double low_frequency_factor = 1.0;   // llama3
+  double high_frequency_factor = 4.0;  // llama3
+  double original_positions = 0.0;     // llama3, yarn
+  double beta_fast = 32.0;             // yarn
+  double beta_slow = 1.0;              // yarn
+  bool truncate = true;                // yarn: floor/ceil of the correction range
+  double attention_factor = 1.0;       // multiplies cos and sin (yarn), already resolved
 };
 
 enum class Activation { kSilu };
 
 struct DecoderSpec {
-  std::string architecture;     // model_type of config.json: "llama", "qwen2", "qwen3"
-  int64_t blocks = 0;           // L
-  int64_t hidden = 0;           // C
-  int64_t intermediate = 0;     // width of gate and up
-  int64_t heads = 0;            // H query heads
-  int64_t kv_heads = 0;         // K key/value heads, divides H
-  int64_t head_size = 0;        // D
-  int64_t vocabulary = 0;       // rows of the embedding
-  int64_t max_positions = 0;    // config's max_position_embeddings: the longest sample
-  double norm_epsilon = 1e-6;   // RMS norm
+  std::string architecture;    // model_type of config.json: "llama", "qwen2", "qwen3"
+  int64_t blocks = 0;          // L
+  int64_t hidden = 0;          // C
+  int64_t intermediate = 0;    // width of gate and up
+  int64_t heads = 0;           // H query heads
+  int64_t kv_heads = 0;        // K key/value heads, divides H
+  int64_t head_size = 0;       // D
+  int64_t vocabulary = 0;      // rows of the embedding
+  int64_t max_positions = 0;   // config's max_position_embeddings: the longest sample
+  double norm_epsilon = 1e-6;  // RMS norm
   Activation activation = Activation::kSilu;
   RopeSpec rope;
   bool qkv_bias = false;
-  bool output_bias = false;     // o_proj
+  bool output_bias = false;  // o_proj
   bool mlp_bias = false;
-  bool head_norms = false;      // RMS norm over D on q and k, per head, before rotary
+  bool head_norms = false;  // RMS norm over D on q and k, per head, before rotary
   bool tied_head = false;
   std::vector<int64_t> window;  // per block: attention window counting the query, 0 = full
   std::string dtype;            // as stored: "float32", "bfloat16", "float16"; empty when not said
@@ -59,7 +59,7 @@ struct BlockWeightNames {
 
 struct WeightNames {
   std::string embedding, final_norm, head;
-  std::string block_prefix;   // "model.layers." : block l is block_prefix + l + "." + name
+  std::string block_prefix;  // "model.layers." : block l is block_prefix + l + "." + name
   BlockWeightNames block;
 };
 

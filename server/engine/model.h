@@ -67,7 +67,9 @@ class Model {
                                          const TraceRequest& request,
                                          std::stop_token stop = {}) const;
 
-  struct Internals;  // torch side, engine/model_internals.h
+  // The torch side, engine/model_internals.h; for the engine and its tests.
+  struct Internals;
+  const Internals& internals() const { return *internals_; }
 
  private:
   Model(ModelInfo info, std::unique_ptr<Internals> internals);

@@ -1,0 +1,26 @@
+// Causal attention over strips of queries: softmax of a strip, shown to the tap, times the values.
+// One product of queries and keys serves output and statistics alike; memory is one strip times T,
+// never T x T for all heads. Internal to the engine.
+#pragma once
+
+#include <cstdint>
+
+#include <ATen/core/Tensor.h>
+
+#include "server/engine/taps.h"
+
+namespace sinkd {
+
+struct AttentionInput {
+  at::Tensor q;        // [T, H, D] float32, rotated
+  at::Tensor k;        // [T, K, D] float32, rotated
+  at::Tensor v;        // [T, K, D] float32
+  double scale = 1.0;  // multiplies the scores
+  int64_t window = 0;  // keys a query sees, itself included; 0 = all before it
+};
+
+// Returns [T, H * D] float32. `observer` may be null; block and sample are handed on to it.
+at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t block,
+                  int64_t sample);
+
+}  // namespace sinkd

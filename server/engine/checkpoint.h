@@ -1,0 +1,42 @@
+// Checkpoint: all tensors of a checkpoint folder by name - one safetensors file or the shards that
+// model.safetensors.index.json names. Shards are taken from the index, never by globbing.
+//
+// Thread-safety: const methods may run on several threads.
+// Errors: FAILED_PRECONDITION naming the file: no weights, pickled weights only, an adapter alone,
+// GGUF only, a missing shard, a shard path that leaves the folder, a tensor in two shards.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <absl/status/statusor.h>
+
+#include "server/engine/safetensors.h"
+
+namespace sinkd {
+
+class Checkpoint {
+ public:
+  static absl::StatusOr<Checkpoint> Open(const std::filesystem::path& folder);
+
+  struct Location {
+    const SafetensorsFile* file;  // owned by the checkpoint
+    const TensorEntry* entry;
+  };
+
+  // nullptr when there is no such tensor; lives as long as the checkpoint.
+  const Location* Find(std::string_view name) const;
+  const std::map<std::string, Location, std::less<>>& tensors() const { return tensors_; }
+
+ private:
+  absl::Status AddFile(const std::filesystem::path& path);
+
+  std::vector<std::unique_ptr<SafetensorsFile>> files_;
+  std::map<std::string, Location, std::less<>> tensors_;
+};
+
+}  // namespace sinkd

@@ -1,0 +1,62 @@
+#include "server/engine/hf_config.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_join.h>
+
+#include "server/base/status.h"
+#include "server/base/str_cat.h"
+#include "server/engine/model.h"
+
+namespace sinkd {
+namespace {
+
+std::string KnownFamilies() {
+  return absl::StrJoin(Families(), ", ", [](std::string* out, const Family& family) {
+    out->append(family.model_type);
+  });
+}
+
+absl::Status RefuseQuantized(const ConfigReader& config) {
+  if (!config.HasObject("quantization_config")) return absl::OkStatus();
+  const ConfigReader quantization = config.Object("quantization_config");
+  return quantization.Error("quant_method", "names a quantized checkpoint, which cannot be loaded",
+                            "use the float32, float16 or bfloat16 checkpoint");
+}
+
+absl::Status RefuseClassifier(const ConfigReader& config) {
+  SINKD_ASSIGN_OR_RETURN(const std::vector<std::string> names, config.TextList("architectures"));
+  for (const std::string& name : names) {
+    if (absl::StrContains(name, "Classification") || absl::StrContains(name, "QuestionAnswering")) {
+      return config.Error("architectures", "names a classification head",
+                          "use the language model it was made from");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<DecoderPlan> PlanFromFolder(const std::filesystem::path& folder) {
+  SINKD_ASSIGN_OR_RETURN(const ConfigReader config, ConfigReader::Open(folder));
+  SINKD_ASSIGN_OR_RETURN(const std::string model_type, config.TextOr("model_type", ""));
+  const Family* known = nullptr;
+  for (const Family& family : Families()) {
+    if (family.model_type == model_type) known = &family;
+  }
+  if (known == nullptr) {
+    return config.Error("model_type", "is not a model family this server knows",
+                        StrCat("use a checkpoint of one of: ", KnownFamilies()));
+  }
+  SINKD_RETURN_IF_ERROR(RefuseQuantized(config));
+  SINKD_RETURN_IF_ERROR(RefuseClassifier(config));
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, known->plan(config));
+  plan.spec.architecture = model_type;
+  return plan;
+}
+
+absl::StatusOr<DecoderSpec> ReadDecoderSpec(const std::filesystem::path& folder) {
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanFromFolder(folder));
+  return plan.spec;
+}
+
+}  // namespace sinkd

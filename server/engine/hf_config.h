@@ -1,0 +1,16 @@
+// A checkpoint folder's config.json, turned into a plan by the family it names.
+#pragma once
+
+#include <filesystem>
+
+#include <absl/status/statusor.h>
+
+#include "server/engine/families/family.h"
+
+namespace sinkd {
+
+// Errors: FAILED_PRECONDITION for a family that is not known (the message lists those that are), a
+// quantized checkpoint, a classification head, or a key that is missing or wrong.
+absl::StatusOr<DecoderPlan> PlanFromFolder(const std::filesystem::path& folder);
+
+}  // namespace sinkd

@@ -1,0 +1,54 @@
+// Taps: the one hook mechanism. The forward pass shows every intermediate to one observer; the
+// observer says what it wants, so that nothing is computed or kept for nobody.
+//
+// Sites are named as in TransformerLens. Internal to the engine (torch in the signatures).
+// Thread-safety: an observer belongs to one forward pass and is called from its thread only.
+#pragma once
+
+#include <cstdint>
+
+#include <ATen/core/Tensor.h>
+
+namespace sinkd {
+
+enum class Site {
+  kResidPre,   // input of the block                                  [rows, C]
+  kAttnOut,    // what attention adds to the residual stream          [rows, C]
+  kResidMid,   // after attention's residual add                      [rows, C]
+  kMlpIn,      // after the norm before the MLP                       [rows, C]
+  kGate,       // gate projection                                     [rows, I]
+  kUp,         // up projection                                       [rows, I]
+  kAct,        // activation of gate                                  [rows, I]
+  kProduct,    // act * up                                            [rows, I]
+  kMlpOut,     // what the MLP adds to the residual stream            [rows, C]
+  kResidPost,  // output of the block, before any final norm          [rows, C]
+  kFinalNorm,  // output of the last block after the final norm       [rows, C]
+};
+
+class TapObserver {
+ public:
+  virtual ~TapObserver() = default;
+
+  virtual bool Wants(Site site, int64_t block) const = 0;
+
+  // Rows `first_row`, ... of the packed batch (all samples end to end), in the model's dtype. The
+  // tensor may be kept but not written to. A site may come in several calls.
+  virtual void OnRows(Site site, int64_t block, int64_t first_row, const at::Tensor& rows) = 0;
+
+  virtual bool WantsAttention(int64_t block) const = 0;
+
+  // Softmax weights of some queries of one sample, [H, queries, keys] float32. Query i of the
+  // tensor is position first_query + i, key j is position first_key + j. Strips of one sample come
+  // in ascending order, one sample after the other.
+  struct AttentionStrip {
+    int64_t block;
+    int64_t sample;  // in the batch
+    int64_t first_query;
+    int64_t first_key;
+    int64_t positions;  // T of the sample
+    const at::Tensor& weights;
+  };
+  virtual void OnAttention(const AttentionStrip& strip) = 0;
+};
+
+}  // namespace sinkd

@@ -1,0 +1,43 @@
+#include "server/engine/torch_boundary.h"
+
+#include <new>
+
+#include <absl/strings/match.h>
+#include <c10/util/Exception.h>
+
+#include "server/base/status.h"
+#include "server/base/str_cat.h"
+
+namespace sinkd {
+namespace {
+
+absl::Status OutOfMemory() {
+  return ResourceExhausted("the device is out of memory",
+                           {.reason = "DEVICE_OUT_OF_MEMORY",
+                            .subject = "device memory",
+                            .fix = "unload a model, or send shorter samples",
+                            .retry_after = std::chrono::seconds(5)});
+}
+
+}  // namespace
+
+absl::Status AtTorchBoundary(const std::function<absl::Status()>& work) {
+  try {
+    return work();
+  } catch (const c10::OutOfMemoryError&) {
+    return OutOfMemory();
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory();
+  } catch (const c10::Error& error) {
+    // The CPU allocator reports exhaustion as a plain error.
+    const std::string what = error.what_without_backtrace();
+    if (absl::StrContains(what, "not enough memory") || absl::StrContains(what, "can't allocate")) {
+      return OutOfMemory();
+    }
+    return Internal(StrCat("torch: ", Shorten(what, 300)));
+  } catch (const std::exception& error) {
+    return Internal(StrCat("torch: ", Shorten(error.what(), 300)));
+  }
+}
+
+}  // namespace sinkd

@@ -1,0 +1,13 @@
+// The one place where torch's exceptions become statuses. Internal to the engine.
+#pragma once
+
+#include <functional>
+
+#include <absl/status/status.h>
+
+namespace sinkd {
+
+// Runs `work`; out of memory gives RESOURCE_EXHAUSTED, any other exception INTERNAL.
+absl::Status AtTorchBoundary(const std::function<absl::Status()>& work);
+
+}  // namespace sinkd

@@ -1,0 +1,129 @@
+#include "server/engine/trace_builder.h"
+
+#include <algorithm>
+
+#include <ATen/ATen.h>
+
+namespace sinkd {
+namespace {
+
+std::vector<float> ToVector(const at::Tensor& tensor) {
+  const at::Tensor host = tensor.to(at::kCPU).contiguous();
+  const float* data = host.const_data_ptr<float>();
+  return std::vector<float>(data, data + host.numel());
+}
+
+at::Tensor RowNorms(const at::Tensor& rows) {
+  return at::linalg_vector_norm(rows.to(at::kFloat), 2, at::IntArrayRef{1});
+}
+
+}  // namespace
+
+TraceBuilder::TraceBuilder(const DecoderSpec& spec, const TraceRequest& request,
+                           std::vector<int64_t> offsets, const at::Device& device)
+    : layers_(spec.blocks), heads_(spec.heads), request_(request), offsets_(std::move(offsets)) {
+  const at::TensorOptions options = at::TensorOptions().dtype(at::kFloat).device(device);
+  const int64_t rows = offsets_.back();
+  state_norm_ = at::zeros({layers_, rows}, options);
+  mlp_norm_ = at::zeros({layers_, rows}, options);
+  for (int64_t s = 0; s < Samples(); ++s) {
+    const int64_t length = Length(s);
+    cosine_.push_back(at::zeros({layers_, std::min(kPrimaryCandidates, length), length}, options));
+    if (!request_.attention) continue;
+    attention_sum_.push_back(at::zeros({layers_, heads_, length}, options));
+    attention_self_.push_back(at::zeros({layers_, heads_, length}, options));
+    prefix_sum_.push_back(at::zeros({layers_, heads_, std::min(request_.prefix, length)}, options));
+  }
+}
+
+bool TraceBuilder::Wants(Site site, int64_t block) const {
+  const bool normed = block == layers_ - 1 && request_.last_state == LastState::kNormed;
+  switch (site) {
+    case Site::kMlpOut:
+      return true;
+    case Site::kResidPost:
+      return !normed;
+    case Site::kFinalNorm:
+      return normed;
+    default:
+      return false;
+  }
+}
+
+void TraceBuilder::OnRows(Site site, int64_t block, int64_t first_row, const at::Tensor& rows) {
+  if (site == Site::kMlpOut) {
+    mlp_norm_.select(0, block).narrow(0, first_row, rows.size(0)).copy_(RowNorms(rows));
+  } else {
+    OnState(block, rows);
+  }
+}
+
+void TraceBuilder::OnState(int64_t layer, const at::Tensor& rows) {
+  const at::Tensor wide = rows.to(at::kFloat);
+  const at::Tensor norms = RowNorms(wide);
+  state_norm_.select(0, layer).copy_(norms);
+  for (int64_t s = 0; s < Samples(); ++s) {
+    const at::Tensor states = wide.narrow(0, Begin(s), Length(s));
+    const at::Tensor norm = norms.narrow(0, Begin(s), Length(s));
+    const int64_t candidates = std::min(kPrimaryCandidates, Length(s));
+    const at::Tensor dots = at::matmul(states.narrow(0, 0, candidates), states.t());
+    const at::Tensor scale = norm.narrow(0, 0, candidates).unsqueeze(1) * norm.unsqueeze(0);
+    // A zero vector points nowhere: cosine 0 by definition.
+    cosine_[static_cast<size_t>(s)].select(0, layer).copy_(
+        at::where(scale > 0, dots / scale, at::zeros_like(dots)));
+  }
+}
+
+bool TraceBuilder::WantsAttention(int64_t) const {
+  return request_.attention;
+}
+
+void TraceBuilder::OnAttention(const AttentionStrip& strip) {
+  const auto sample = static_cast<size_t>(strip.sample);
+  const int64_t queries = strip.weights.size(1);
+  const int64_t keys = strip.weights.size(2);
+  if (strip.first_query == 0) {
+    // Sums over many strips: float64, so that a long sample loses nothing.
+    column_sum_ = at::zeros({heads_, strip.positions}, strip.weights.options().dtype(at::kDouble));
+  }
+  column_sum_.narrow(1, strip.first_key, keys).add_(strip.weights.sum(1));
+  attention_self_[sample]
+      .select(0, strip.block)
+      .narrow(1, strip.first_query, queries)
+      .copy_(strip.weights.diagonal(strip.first_query - strip.first_key, 1, 2));
+  const int64_t prefix = prefix_sum_[sample].size(2);
+  if (strip.first_query < prefix && strip.first_key < prefix) {
+    const int64_t rows = std::min(queries, prefix - strip.first_query);
+    const int64_t columns = std::min(keys, prefix - strip.first_key);
+    prefix_sum_[sample]
+        .select(0, strip.block)
+        .narrow(1, strip.first_key, columns)
+        .add_(strip.weights.narrow(1, 0, rows).narrow(2, 0, columns).sum(1));
+  }
+  if (strip.first_query + queries == strip.positions) {
+    attention_sum_[sample].select(0, strip.block).copy_(column_sum_);
+  }
+}
+
+std::vector<Trace> TraceBuilder::Finish() {
+  std::vector<Trace> traces;
+  for (int64_t s = 0; s < Samples(); ++s) {
+    const auto at = static_cast<size_t>(s);
+    Trace& trace = traces.emplace_back();
+    trace.layers = layers_;
+    trace.positions = Length(s);
+    trace.heads = heads_;
+    trace.candidates = std::min(kPrimaryCandidates, Length(s));
+    trace.state_norm = ToVector(state_norm_.narrow(1, Begin(s), Length(s)));
+    trace.mlp_norm = ToVector(mlp_norm_.narrow(1, Begin(s), Length(s)));
+    trace.candidate_cosine = ToVector(cosine_[at]);
+    if (!request_.attention) continue;
+    trace.prefix = prefix_sum_[at].size(2);
+    trace.attention_sum = ToVector(attention_sum_[at]);
+    trace.attention_self = ToVector(attention_self_[at]);
+    trace.prefix_attention_sum = ToVector(prefix_sum_[at]);
+  }
+  return traces;
+}
+
+}  // namespace sinkd

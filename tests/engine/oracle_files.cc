@@ -1,0 +1,46 @@
+#include "tests/engine/oracle_files.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "server/engine/safetensors.h"
+
+namespace sinkd::testing {
+namespace {
+
+template <typename T>
+std::vector<T> ReadTensor(const SafetensorsFile& file, const std::string& name) {
+  const TensorEntry& entry = file.tensors().at(name);
+  std::vector<T> values(static_cast<size_t>(entry.bytes) / sizeof(T));
+  const absl::Status status = file.Read(name, 0, entry.bytes, values.data());
+  if (!status.ok()) std::abort();
+  return values;
+}
+
+}  // namespace
+
+std::filesystem::path OracleFolder() { return SINKD_ORACLE_DIR; }
+
+ExpectedSample ReadExpected(const std::string& checkpoint, const std::string& precision,
+                            int64_t length) {
+  const std::filesystem::path path =
+      OracleFolder() / (checkpoint + ".expected") /
+      absl::StrCat("expected_", precision, "_T", length, ".safetensors");
+  const auto file = SafetensorsFile::Open(path);
+  if (!file.ok()) {
+    fprintf(stderr, "%s\n", file.status().ToString().c_str());
+    std::abort();
+  }
+  ExpectedSample expected;
+  for (const int64_t id : ReadTensor<int64_t>(*file, "ids")) {
+    expected.ids.push_back(static_cast<int32_t>(id));
+  }
+  expected.hidden = ReadTensor<float>(*file, "hidden");
+  expected.last_raw = ReadTensor<float>(*file, "last_raw");
+  expected.column_sum = ReadTensor<float>(*file, "column_sum");
+  expected.attention_self = ReadTensor<float>(*file, "attention_self");
+  expected.prefix64_column_sum = ReadTensor<float>(*file, "prefix64_column_sum");
+  expected.mlp_norm = ReadTensor<float>(*file, "mlp_norm");
+  return expected;
+}
+
+}  // namespace sinkd::testing
