@@ -18,6 +18,7 @@ namespace {
 
 constexpr size_t kThreads = 4;
 constexpr time_t kTimeoutSeconds = 5;  // for a slow or silent client, which holds a thread
+constexpr int kBacklog = 128;
 constexpr size_t kMaxBodyBytes = 1024;
 constexpr char kText[] = "text/plain; charset=utf-8";
 constexpr char kPrometheusText[] = "text/plain; version=0.0.4; charset=utf-8";
@@ -47,18 +48,12 @@ absl::StatusOr<Address> ParseAddress(std::string_view text) {
                           .fix = "write for example 127.0.0.1:9464"});
 }
 
-// httplib would set SO_REUSEPORT as well, and then a second server on the port takes half of the
-// requests instead of failing.
-void SetSocketOptions(socket_t socket) {
-  const int yes = 1;
-  setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-}
-
 }  // namespace
 
 struct HttpServer::Internals {
   Sources sources;
   httplib::Server server;
+  socket_t listening = -1;  // httplib's
   int port = 0;
   std::thread accepting;
   std::mutex stop_mutex;
@@ -75,16 +70,29 @@ struct HttpServer::Internals {
       response.status = reason ? 503 : 200;
       response.set_content(reason ? *reason + "\n" : "ready\n", kText);
     });
-    server.set_error_handler([](const httplib::Request& request, httplib::Response& response) {
+    // httplib would wait for the body of a request that it then refuses.
+    server.set_pre_routing_handler(
+        [](const httplib::Request& request, httplib::Response& response) {
+          if (request.method == "GET" || request.method == "HEAD") {
+            return httplib::Server::HandlerResponse::Unhandled;
+          }
+          response.status = 404;
+          return httplib::Server::HandlerResponse::Handled;
+        });
+    server.set_error_handler([](const httplib::Request&, httplib::Response& response) {
       if (!response.body.empty()) return;
-      // A method or path of no route.
-      if (response.status < 500 && request.method != "GET") response.status = 404;
       response.set_content(fmt::format("error {}\n", response.status), kText);
     });
   }
 
   void SetLimits() {
-    server.set_socket_options(SetSocketOptions);
+    // httplib would set SO_REUSEPORT as well, and then a second server on the port takes half of
+    // the requests instead of failing.
+    server.set_socket_options([this](socket_t socket) {
+      const int yes = 1;
+      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+      listening = socket;
+    });
     server.set_keep_alive_max_count(1);
     server.set_read_timeout(kTimeoutSeconds);
     server.set_write_timeout(kTimeoutSeconds);
@@ -113,6 +121,8 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(std::string_view a
                         .value = std::string(address),
                         .fix = "choose a free port of this machine"});
   }
+  // httplib's own backlog of 5 makes a burst of connections wait a second for their second try.
+  listen(internals->listening, kBacklog);
   internals->accepting = std::thread([&server] { server.listen_after_bind(); });
   // Stop has no effect on a server whose loop has not begun.
   while (!server.is_running()) std::this_thread::yield();

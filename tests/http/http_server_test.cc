@@ -1,0 +1,153 @@
+#include "server/http/http_server.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace sinkd {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// A connection to the server's port; closed when it goes.
+class Connection {
+ public:
+  explicit Connection(int port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    connected_ = connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+  }
+  ~Connection() { close(socket_); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  bool connected() const { return connected_; }
+  void Send(const std::string& text) {
+    (void)send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
+  }
+
+  // All bytes until the server closes.
+  std::string ReadAll() {
+    std::string all;
+    char buffer[4096];
+    for (ssize_t n = 0; (n = recv(socket_, buffer, sizeof(buffer), 0)) > 0;) {
+      all.append(buffer, static_cast<size_t>(n));
+    }
+    return all;
+  }
+
+ private:
+  int socket_;
+  bool connected_ = false;
+};
+
+class HttpServerTest : public testing::Test {
+ protected:
+  HttpServerTest() {
+    auto server = HttpServer::Start("127.0.0.1:0",
+                                    {.metrics = [] { return std::string("# HELP up x\nup 1\n"); },
+                                     .not_ready = [this]() -> std::optional<std::string> {
+                                       if (ready_) return std::nullopt;
+                                       return "loading models";
+                                     }});
+    EXPECT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+
+  std::string Ask(const std::string& method, const std::string& target) {
+    Connection connection(server_->port());
+    connection.Send(method + " " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
+    return connection.ReadAll();
+  }
+
+  std::atomic<bool> ready_ = false;
+  std::unique_ptr<HttpServer> server_;
+};
+
+TEST_F(HttpServerTest, PicksAFreePort) {
+  EXPECT_GT(server_->port(), 0);
+}
+
+TEST_F(HttpServerTest, ServesThePrometheusText) {
+  const std::string answer = Ask("GET", "/metrics");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(answer, HasSubstr("Content-Type: text/plain; version=0.0.4; charset=utf-8"));
+  EXPECT_THAT(answer, HasSubstr("\r\n\r\n# HELP up x\nup 1\n"));
+}
+
+TEST_F(HttpServerTest, IsAliveBeforeItIsReady) {
+  EXPECT_THAT(Ask("GET", "/healthz"), StartsWith("HTTP/1.1 200"));
+  const std::string before = Ask("GET", "/readyz");
+  EXPECT_THAT(before, StartsWith("HTTP/1.1 503"));
+  EXPECT_THAT(before, HasSubstr("loading models"));
+  ready_ = true;
+  EXPECT_THAT(Ask("GET", "/readyz"), StartsWith("HTTP/1.1 200"));
+  ready_ = false;
+  EXPECT_THAT(Ask("GET", "/readyz"), StartsWith("HTTP/1.1 503"));
+}
+
+TEST_F(HttpServerTest, AnswersAnythingElseWithAnError) {
+  EXPECT_THAT(Ask("GET", "/"), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(Ask("GET", "/metrics/../etc/passwd"), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(Ask("POST", "/metrics"), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(Ask("DELETE", "/healthz"), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(Ask("HEAD", "/healthz"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(Ask("GET", "/" + std::string(20000, 'a')), StartsWith("HTTP/1.1 4"));
+  EXPECT_THAT(Ask("GET", "/metrics"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpServerTest, SurvivesBytesThatAreNotHttp) {
+  {
+    Connection connection(server_->port());
+    connection.Send(std::string("\x16\x03\x01\0\0garbage\r\n\r\n", 16));
+    EXPECT_THAT(connection.ReadAll(), StartsWith("HTTP/1.1 400"));
+  }
+  { const Connection silent(server_->port()); }
+  EXPECT_THAT(Ask("GET", "/healthz"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpServerTest, AnswersManyAtOnce) {
+  std::atomic<int> good = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 16; ++i) {
+    threads.emplace_back([&] {
+      for (int k = 0; k < 10; ++k) good += Ask("GET", "/metrics").starts_with("HTTP/1.1 200");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(good, 160);
+}
+
+TEST_F(HttpServerTest, StopsOnceForGood) {
+  const int port = server_->port();
+  server_->Stop();
+  server_->Stop();
+  EXPECT_FALSE(Connection(port).connected());
+}
+
+TEST_F(HttpServerTest, APortThatIsTakenIsRefusedByName) {
+  const std::string address = "127.0.0.1:" + std::to_string(server_->port());
+  const auto second = HttpServer::Start(address, {});
+  EXPECT_TRUE(absl::IsUnavailable(second.status())) << second.status();
+  EXPECT_THAT(std::string(second.status().message()), HasSubstr(address));
+}
+
+TEST(HttpServerAddress, MustBeHostAndPort) {
+  for (const char* const address :
+       {"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "127.0.0.1:-1", ":80"}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(HttpServer::Start(address, {}).status())) << address;
+  }
+}
+
+}  // namespace
+}  // namespace sinkd

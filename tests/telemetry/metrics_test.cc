@@ -1,0 +1,163 @@
+#include "server/telemetry/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace sinkd {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+using testing::Not;
+
+const std::vector<std::string> kMethods = {"sinks.v1.ModelService/LoadModel",
+                                           "sinks.v1.AnalysisService/Analyze"};
+
+// The value of the series written exactly as `series`; nullopt when there is none.
+std::optional<double> Value(const Metrics& metrics, const std::string& series) {
+  std::istringstream text(metrics.Render());
+  for (std::string line; std::getline(text, line);) {
+    if (line.starts_with(series + " ")) return std::stod(line.substr(series.size() + 1));
+  }
+  return std::nullopt;
+}
+
+TEST(Metrics, StartAtZeroWithEveryLabelSet) {
+  const Metrics metrics("1.2.3", kMethods);
+  const char* const codes[] = {"OK",
+                               "CANCELLED",
+                               "INVALID_ARGUMENT",
+                               "NOT_FOUND",
+                               "INTERNAL",
+                               "RESOURCE_EXHAUSTED",
+                               "UNAVAILABLE",
+                               "DEADLINE_EXCEEDED",
+                               "FAILED_PRECONDITION",
+                               "UNAUTHENTICATED"};
+  for (const std::string& method : {kMethods[0], kMethods[1], std::string("other")}) {
+    EXPECT_EQ(Value(metrics, "sinkd_rpc_started_total{method=\"" + method + "\"}"), 0);
+    EXPECT_EQ(Value(metrics, "sinkd_rpc_duration_seconds_count{method=\"" + method + "\"}"), 0);
+    for (const std::string code : codes) {
+      EXPECT_EQ(Value(metrics,
+                      "sinkd_rpc_handled_total{code=\"" + code + "\",method=\"" + method + "\"}"),
+                0)
+          << code;
+    }
+  }
+  for (const std::string outcome : {"ok", "failed", "cancelled"}) {
+    EXPECT_EQ(Value(metrics, "sinkd_samples_total{outcome=\"" + outcome + "\"}"), 0);
+    EXPECT_EQ(Value(metrics, "sinkd_model_loads_total{outcome=\"" + outcome + "\"}"), 0);
+  }
+  for (const std::string phase : {"queue", "encode", "forward", "analyse"}) {
+    EXPECT_EQ(Value(metrics, "sinkd_sample_phase_duration_seconds_count{phase=\"" + phase + "\"}"),
+              0);
+  }
+  for (const char* const plain :
+       {"sinkd_tokens_total", "sinkd_records_sent_total", "sinkd_queue_depth",
+        "sinkd_streams_in_flight", "sinkd_models_loaded",
+        "sinkd_model_load_duration_seconds_count"}) {
+    EXPECT_EQ(Value(metrics, plain), 0) << plain;
+  }
+}
+
+TEST(Metrics, SayWhatRunsSinceWhenAndInHowMuchMemory) {
+  const double now = static_cast<double>(std::time(nullptr));
+  const Metrics metrics("1.2.3", kMethods);
+  EXPECT_EQ(Value(metrics, "sinkd_build_info{version=\"1.2.3\"}"), 1);
+  EXPECT_GE(Value(metrics, "sinkd_process_start_time_seconds"), now);
+  EXPECT_GT(Value(metrics, "sinkd_process_resident_memory_bytes"), 1 << 20);
+}
+
+TEST(Metrics, CountCallsByMethodAndCode) {
+  Metrics metrics("1", kMethods);
+  metrics.RpcStarted(kMethods[1]);
+  metrics.RpcHandled(kMethods[1], absl::StatusCode::kNotFound, milliseconds(1500));
+  metrics.RpcStarted("evil.Service/" + std::string(1000, 'x'));
+  metrics.RpcHandled("evil.Service/x", absl::StatusCode::kUnimplemented, milliseconds(1));
+  metrics.RpcHandled(kMethods[0], static_cast<absl::StatusCode>(99), milliseconds(1));
+  const std::string analyze = "{method=\"" + kMethods[1] + "\"}";
+  EXPECT_EQ(Value(metrics, "sinkd_rpc_started_total" + analyze), 1);
+  EXPECT_EQ(Value(metrics, "sinkd_rpc_duration_seconds_sum" + analyze), 1.5);
+  EXPECT_EQ(
+      Value(metrics, "sinkd_rpc_handled_total{code=\"NOT_FOUND\",method=\"" + kMethods[1] + "\"}"),
+      1);
+  EXPECT_EQ(Value(metrics, "sinkd_rpc_started_total{method=\"other\"}"), 1);
+  EXPECT_EQ(Value(metrics, "sinkd_rpc_handled_total{code=\"UNIMPLEMENTED\",method=\"other\"}"), 1);
+  EXPECT_EQ(
+      Value(metrics, "sinkd_rpc_handled_total{code=\"UNKNOWN\",method=\"" + kMethods[0] + "\"}"),
+      1);
+  EXPECT_THAT(metrics.Render(), Not(HasSubstr("evil")));
+}
+
+TEST(Metrics, CountSamplesStreamsAndRecords) {
+  Metrics metrics("1", kMethods);
+  metrics.StreamOpened();
+  metrics.StreamOpened();
+  metrics.StreamClosed();
+  metrics.SampleDone(SampleOutcome::kOk, 100);
+  metrics.SampleDone(SampleOutcome::kOk, 50);
+  metrics.SampleDone(SampleOutcome::kFailed, 0);
+  metrics.SampleDone(SampleOutcome::kCancelled, 0);
+  metrics.PhaseDone(SamplePhase::kForward, milliseconds(250));
+  metrics.RecordsSent(3);
+  metrics.SetQueueDepth(7);
+  EXPECT_EQ(Value(metrics, "sinkd_streams_in_flight"), 1);
+  EXPECT_EQ(Value(metrics, "sinkd_samples_total{outcome=\"ok\"}"), 2);
+  EXPECT_EQ(Value(metrics, "sinkd_samples_total{outcome=\"failed\"}"), 1);
+  EXPECT_EQ(Value(metrics, "sinkd_samples_total{outcome=\"cancelled\"}"), 1);
+  EXPECT_EQ(Value(metrics, "sinkd_tokens_total"), 150);
+  EXPECT_EQ(Value(metrics, "sinkd_records_sent_total"), 3);
+  EXPECT_EQ(Value(metrics, "sinkd_queue_depth"), 7);
+  EXPECT_EQ(Value(metrics, "sinkd_sample_phase_duration_seconds_sum{phase=\"forward\"}"), 0.25);
+  EXPECT_EQ(Value(metrics, "sinkd_sample_phase_duration_seconds_count{phase=\"queue\"}"), 0);
+}
+
+TEST(Metrics, FollowModelsInAndOutOfMemory) {
+  Metrics metrics("1", kMethods);
+  metrics.LoadDone(LoadOutcome::kOk, milliseconds(2500));
+  metrics.LoadDone(LoadOutcome::kFailed, milliseconds(500));
+  metrics.ModelLoaded("tiny", 1000);
+  metrics.ModelLoaded("tiny", 1000);
+  metrics.ModelLoaded("big", 5000);
+  EXPECT_EQ(Value(metrics, "sinkd_models_loaded"), 2);
+  EXPECT_EQ(Value(metrics, "sinkd_model_weight_bytes{model=\"big\"}"), 5000);
+  EXPECT_EQ(Value(metrics, "sinkd_model_loads_total{outcome=\"failed\"}"), 1);
+  EXPECT_EQ(Value(metrics, "sinkd_model_load_duration_seconds_sum"), 3);
+  metrics.ModelUnloaded("big");
+  metrics.ModelUnloaded("never");
+  EXPECT_EQ(Value(metrics, "sinkd_models_loaded"), 1);
+  EXPECT_EQ(Value(metrics, "sinkd_model_weight_bytes{model=\"big\"}"), std::nullopt);
+}
+
+TEST(Metrics, PassPrometheusOwnLinter) {
+  if (std::string(SINKD_PROMTOOL).ends_with("NOTFOUND"))
+    GTEST_SKIP() << "promtool is not installed";
+  Metrics metrics("1.2.3", kMethods);
+  metrics.RpcHandled(kMethods[0], absl::StatusCode::kOk, milliseconds(3));
+  metrics.ModelLoaded("tiny", 1000);
+  const std::filesystem::path stem =
+      std::filesystem::path(testing::TempDir()) / ("sinkd_metrics_" + std::to_string(getpid()));
+  const std::string text = stem.string() + ".prom";
+  const std::string output = stem.string() + ".out";
+  std::ofstream(text) << metrics.Render();
+  const std::string command =
+      std::string(SINKD_PROMTOOL) + " check metrics <" + text + " >" + output + " 2>&1";
+  const int result = std::system(command.c_str());
+  std::ostringstream said;
+  said << std::ifstream(output).rdbuf();
+  EXPECT_EQ(result, 0) << said.str();
+  EXPECT_EQ(said.str(), "");
+  std::filesystem::remove(text);
+  std::filesystem::remove(output);
+}
+
+}  // namespace
+}  // namespace sinkd
