@@ -1,0 +1,17 @@
+//! Tokenizers and chat templates of Hugging Face checkpoints behind a C ABI (tokenizer_abi.h).
+//!
+//! folder -> class, special_tokens -> backend (a tokenizers::Tokenizer as transformers has it);
+//! folder -> template_source -> template (environment, python, date). text_tokenizer holds both.
+
+mod backend;
+mod class;
+mod date;
+mod environment;
+mod error;
+pub mod ffi;
+mod folder;
+mod python;
+mod special_tokens;
+mod template;
+mod template_source;
+mod text_tokenizer;

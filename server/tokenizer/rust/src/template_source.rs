@@ -1,0 +1,162 @@
+//! A chat template's text before it is parsed: where it comes from, the limits that keep the parser
+//! from harm, and the `{% generation %}` block in terms that the parser knows.
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::folder::{unreadable, Folder, CHAT_TEMPLATE, TOKENIZER_CONFIG};
+
+/// The parser recurses along a chain of operators and the compiler is quadratic in `~`.
+const MAX_BYTES: usize = 128 << 10;
+const MAX_TILDES: usize = 2_000;
+const MAX_PLUSES: usize = 4_000;
+
+/// The function that stands for a generation block.
+pub const GENERATION: &str = "__generation_block";
+
+pub struct TemplateSource {
+    /// The file it was read from.
+    pub file: String,
+    pub text: String,
+}
+
+impl TemplateSource {
+    /// The folder's default template; Ok(None) when it has no template at all.
+    pub fn find(folder: &Folder) -> Result<Option<Self>> {
+        let mut named: Vec<(String, Self)> = Vec::new();
+        if let Some(text) = folder.read_text(CHAT_TEMPLATE)? {
+            let file = CHAT_TEMPLATE.to_owned();
+            named.push(("default".to_owned(), Self { file, text }));
+        }
+        for (name, file) in folder.extra_templates() {
+            if let Some(text) = folder.read_text(&file)? {
+                named.push((name, Self { file, text }));
+            }
+        }
+        if named.is_empty() {
+            named = from_config(folder)?;
+        }
+        if named.is_empty() {
+            return Ok(None);
+        }
+        let names: Vec<String> = named.iter().map(|(name, _)| name.clone()).collect();
+        match named.into_iter().rfind(|(name, _)| name == "default") {
+            Some((_, source)) => Ok(Some(source)),
+            None => Err(Error::folder(
+                "TEMPLATE_MISSING",
+                TOKENIZER_CONFIG,
+                format!("none of the chat templates is named default: {}", names.join(", ")),
+            )
+            .fix("name one of them default")),
+        }
+    }
+
+    /// Refuses what would harm the parser.
+    pub fn check_limits(&self) -> Result<()> {
+        let count = |c: u8| self.text.bytes().filter(|b| *b == c).count();
+        let found = [
+            ("bytes", self.text.len(), MAX_BYTES),
+            ("'~' characters", count(b'~'), MAX_TILDES),
+            ("'+' characters", count(b'+'), MAX_PLUSES),
+        ];
+        for (what, value, limit) in found {
+            if value > limit {
+                return Err(Error::folder(
+                    "TEMPLATE_TOO_LARGE",
+                    &self.file,
+                    format!(
+                        "the chat template in {} holds {value} {what}, the limit is {limit}",
+                        self.file
+                    ),
+                )
+                .fix("use the chat template that was published with the model"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The text with `{% generation %}` as a call block, which renders its body.
+    pub fn without_generation_tags(&self) -> String {
+        let mut out = String::with_capacity(self.text.len());
+        let mut rest = self.text.as_str();
+        while let Some(at) = rest.find("{%").into_iter().chain(rest.find("{#")).min() {
+            out.push_str(&rest[..at]);
+            rest = &rest[at..];
+            let end = if rest.starts_with("{#") { rest.find("#}") } else { rest.find("%}") };
+            let Some(end) = end else { break };
+            let tag = &rest[..end + 2];
+            out.push_str(&rewrite(tag).unwrap_or_else(|| tag.to_owned()));
+            rest = &rest[end + 2..];
+        }
+        out.push_str(rest);
+        out
+    }
+}
+
+fn rewrite(tag: &str) -> Option<String> {
+    let inner = tag.strip_prefix("{%")?.strip_suffix("%}")?;
+    let open = inner.chars().next().filter(|c| matches!(c, '-' | '+'));
+    let body = inner.strip_prefix(['-', '+']).unwrap_or(inner);
+    let close = body.chars().next_back().filter(|c| matches!(c, '-' | '+'));
+    let statement = match body.strip_suffix(['-', '+']).unwrap_or(body).trim() {
+        "generation" => format!("call {GENERATION}()"),
+        "endgeneration" => "endcall".to_owned(),
+        _ => return None,
+    };
+    let mark = |c: Option<char>| c.map(String::from).unwrap_or_default();
+    Some(format!("{{%{} {statement} {}%}}", mark(open), mark(close)))
+}
+
+fn from_config(folder: &Folder) -> Result<Vec<(String, TemplateSource)>> {
+    let source =
+        |text: &str| TemplateSource { file: TOKENIZER_CONFIG.to_owned(), text: text.to_owned() };
+    let broken = || {
+        unreadable(
+            TOKENIZER_CONFIG,
+            "chat_template is neither a text nor a list of named templates",
+        )
+    };
+    match folder.config.get("chat_template") {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::String(text)) => Ok(vec![("default".to_owned(), source(text))]),
+        Some(Value::Array(list)) => list
+            .iter()
+            .map(|entry| {
+                let name = entry.get("name").and_then(Value::as_str).ok_or_else(broken)?;
+                let text = entry.get("template").and_then(Value::as_str).ok_or_else(broken)?;
+                Ok((name.to_owned(), source(text)))
+            })
+            .collect(),
+        Some(Value::Object(map)) => map
+            .iter()
+            .map(|(name, text)| Ok((name.clone(), source(text.as_str().ok_or_else(broken)?))))
+            .collect(),
+        Some(_) => Err(broken()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TemplateSource;
+
+    fn rewritten(text: &str) -> String {
+        TemplateSource { file: String::new(), text: text.to_owned() }.without_generation_tags()
+    }
+
+    #[test]
+    fn keeps_blank_control_of_generation_tags() {
+        assert_eq!(
+            rewritten("a{%- generation -%}b{% endgeneration %}"),
+            "a{%- call __generation_block() -%}b{% endcall %}"
+        );
+    }
+
+    #[test]
+    fn leaves_other_tags_and_comments_alone() {
+        for text in
+            ["{# {% generation %} #}", "{% if generation %}{% endif %}", "{% open", "{{ x }}"]
+        {
+            assert_eq!(rewritten(text), text);
+        }
+    }
+}

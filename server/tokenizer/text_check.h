@@ -1,0 +1,14 @@
+// CheckUtf8: the one complaint about text that is not UTF-8.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <absl/status/status.h>
+
+namespace sinkd {
+
+// INVALID_ARGUMENT naming `subject` and the offset of the first bad byte.
+absl::Status CheckUtf8(std::string_view text, std::string subject);
+
+}  // namespace sinkd
