@@ -12,10 +12,7 @@ import torch
 from safetensors.numpy import save_file
 from transformers import AutoModelForCausalLM
 
-try:
-    from tests.oracle import detection
-except ImportError:
-    import detection
+from tests.oracle import detection
 
 PREFIX = 64
 

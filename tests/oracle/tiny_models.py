@@ -1,6 +1,6 @@
 """Tiny random checkpoints of each family, and what transformers computes with them.
 
-    python tests/oracle/tiny_models.py OUT
+    python -m tests.oracle.tiny_models OUT
 
 writes OUT/<case>/ (config.json, safetensors), OUT/<case>.expected/ (see expected.py) and
 OUT/cases.json. Weights are drawn so that attention is peaked, biases and norm weights matter, and
@@ -26,9 +26,7 @@ from transformers import (
 )
 from transformers.utils import logging
 
-import detection
-import expected
-import stamp
+from tests.oracle import detection, expected, stamp
 
 VOCABULARY = 300
 FIRST_TOKEN = 1
