@@ -218,6 +218,23 @@ struct CommandLine {
   std::optional<std::string> text;  // of --help and --version
 };
 
+// `unknown` are the arguments that are no setting.
+absl::Status CheckArguments(const CommandLine& line, const std::vector<std::string>& unknown) {
+  for (const auto& [name, values] : line.values) {
+    for (const std::string& value : values) {
+      if (value.starts_with("--")) {
+        return BadValue({Flag(name), value}, "followed by a value", "give it one");
+      }
+    }
+  }
+  if (unknown.empty()) return absl::OkStatus();
+  return InvalidArgument("the command line holds something that is no setting",
+                         {.reason = "COMMAND_LINE_INVALID",
+                          .subject = "command line",
+                          .value = unknown.front(),
+                          .fix = "see sinkd --help"});
+}
+
 absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv,
                                              std::string_view version) {
   const Config defaults;
@@ -233,6 +250,9 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv,
       ->type_name("FILE");
   app.add_flag("--print-config", line.print_config,
                "Print the settings in force, as a file for --config, and exit");
+  // Left to CheckArguments, since the parser takes a flag for the value of a flag that lacks one
+  // and then complains of what comes next.
+  app.allow_extras();
   std::map<std::string, bool> switches;
   for (const Setting& setting : kSettings) {
     const std::string help = fmt::format("{} (default {})", setting.help, setting.show(defaults));
@@ -258,6 +278,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv,
     if (app.count(Flag(name)) > 0) line.values[name] = {on ? "true" : "false"};
   }
   std::erase_if(line.values, [](const auto& item) { return item.second.empty(); });
+  if (!line.text) SINKD_RETURN_IF_ERROR(CheckArguments(line, app.remaining()));
   return line;
 }
 

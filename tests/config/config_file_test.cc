@@ -1,0 +1,102 @@
+#include "server/config_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace sinkd {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+TEST(ConfigFile, ReadsKeysWithWordsStringsAndArrays) {
+  const absl::StatusOr<ConfigFile> file = ParseConfigFile(R"(# settings
+threads = 2   # two
+model-root = "/models/with # and \"quotes\""
+device='cuda:0'
+insecure-listen = true
+load = [ "a", 'b',   # first two
+  "c",
+]
+empty = []
+date = 2025-01-01
+)",
+                                                          "f.toml");
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_THAT(*file, UnorderedElementsAre(
+                         Pair("threads", ElementsAre("2")),
+                         Pair("model-root", ElementsAre("/models/with # and \"quotes\"")),
+                         Pair("device", ElementsAre("cuda:0")),
+                         Pair("insecure-listen", ElementsAre("true")),
+                         Pair("load", ElementsAre("a", "b", "c")), Pair("empty", IsEmpty()),
+                         Pair("date", ElementsAre("2025-01-01"))));
+}
+
+TEST(ConfigFile, TakesCarriageReturnsAndNoLastNewLine) {
+  const absl::StatusOr<ConfigFile> file = ParseConfigFile("a = 1\r\nb = \"x\"", "f");
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_THAT(*file,
+              UnorderedElementsAre(Pair("a", ElementsAre("1")), Pair("b", ElementsAre("x"))));
+}
+
+TEST(ConfigFile, AnEmptyFileSetsNothing) {
+  EXPECT_THAT(*ParseConfigFile("", "f"), IsEmpty());
+  EXPECT_THAT(*ParseConfigFile("\n  # only a comment", "f"), IsEmpty());
+}
+
+struct BadFile {
+  const char* name;
+  const char* text;
+  const char* where;
+  const char* what;
+};
+
+class BadConfigFile : public testing::TestWithParam<BadFile> {};
+
+TEST_P(BadConfigFile, IsRefusedNamingTheLine) {
+  const absl::Status error = ParseConfigFile(GetParam().text, "f.toml").status();
+  EXPECT_TRUE(absl::IsInvalidArgument(error)) << error;
+  EXPECT_THAT(std::string(error.message()), HasSubstr(GetParam().where));
+  EXPECT_THAT(std::string(error.message()), HasSubstr(GetParam().what));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, BadConfigFile,
+    testing::Values(BadFile{"Section", "a = 1\n[server]\n", "f.toml, line 2", "sections"},
+                    BadFile{"NoEquals", "a = 1\n\nthreads 2\n", "line 3", "key = value"},
+                    BadFile{"NoKey", "= 2\n", "line 1", "key = value"},
+                    BadFile{"NoValue", "a =\nb = 1", "line 1", "missing"},
+                    BadFile{"NoValueAtEnd", "a =", "line 1", "missing"},
+                    BadFile{"OpenString", "a = \"x\nb = 1", "line 1", "not closed"},
+                    BadFile{"OpenLiteral", "a = 'x", "line 1", "not closed"},
+                    BadFile{"OpenArray", "a = [1,\n2", "line 2", "array"},
+                    BadFile{"NoComma", "a = [1 2]", "line 1", "array"},
+                    BadFile{"Escape", "a = \"C:\\models\"", "line 1", "single quotes"},
+                    BadFile{"Rest", "a = 1 2", "line 1", "nothing may follow"},
+                    BadFile{"Twice", "a = 1\na = 2", "line 2", "twice"},
+                    BadFile{"Bytes", "\xff\xfe", "line 1", "key = value"}),
+    [](const auto& one) { return std::string(one.param.name); });
+
+TEST(ConfigFile, ReadsBackWhatItQuotes) {
+  for (const std::string text : {"", "plain", "a\"b\\c", "line\nbreak\ttab\r", "# = [ ] '"}) {
+    const absl::StatusOr<ConfigFile> file = ParseConfigFile("key = " + QuoteToml(text), "f");
+    ASSERT_TRUE(file.ok()) << file.status();
+    EXPECT_THAT(file->at("key"), ElementsAre(text));
+  }
+}
+
+TEST(ConfigFile, AFileThatCannotBeReadIsNamed) {
+  for (const char* const path : {"/no/such/file.toml", "/"}) {
+    const absl::Status error = ReadConfigFile(path).status();
+    EXPECT_TRUE(absl::IsNotFound(error)) << error;
+    EXPECT_THAT(std::string(error.message()), HasSubstr(path));
+  }
+}
+
+}  // namespace
+}  // namespace sinkd
