@@ -151,7 +151,7 @@ absl::StatusOr<std::unique_ptr<Executor::Stream>> Executor::OpenStream(size_t sl
                      core_->options.capacity, " places are taken, a stream needs ", slots),
         {.reason = "QUEUE_FULL",
          .subject = core_->options.name,
-         .fix = "retry later, or raise the server's --max-queue",
+         .fix = core_->options.when_full,
          .retry_after = core_->RetryAfter()});
   }
   core_->reserved += slots;

@@ -35,7 +35,8 @@ class Executor {
   using Clock = std::chrono::system_clock;  // the clock of gRPC deadlines
 
   struct Options {
-    std::string name = "executor";  // in error messages
+    std::string name = "executor";          // in error messages
+    std::string when_full = "retry later";  // the way out that QUEUE_FULL names
     int threads = 1;
     size_t capacity = 256;  // slots over all streams
     std::function<Clock::time_point()> now = [] { return Clock::now(); };

@@ -1,0 +1,325 @@
+#include "server/service/analyze_stream.h"
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include <grpcpp/support/proto_buffer_reader.h>
+#include <grpcpp/support/proto_buffer_writer.h>
+
+#include "server/base/status.h"
+#include "server/service/codec_sample.h"
+#include "server/service/codec_spec.h"
+#include "server/service/codec_summary.h"
+#include "server/service/status_mapping.h"
+#include "server/service/stream_opening.h"
+
+namespace sinkd {
+namespace {
+
+constexpr char kMethod[] = "sinks.v1.AnalysisService/Analyze";
+
+bool Parse(grpc::ByteBuffer& bytes, sinks::v1::AnalyzeRequest& request) {
+  grpc::ProtoBufferReader reader(&bytes);
+  return reader.status().ok() && request.ParseFromZeroCopyStream(&reader);
+}
+
+// These say of a sample that the stream is over, not that the sample is bad.
+bool EndsStream(const absl::Status& status) {
+  return absl::IsCancelled(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsUnavailable(status);
+}
+
+absl::Status OutOfPlace(std::string_view what, std::string_view reason, std::string_view fix) {
+  return InvalidArgument(
+      what, {.reason = std::string(reason), .subject = "message", .fix = std::string(fix)});
+}
+
+}  // namespace
+
+AnalyzeStream* AnalyzeStream::Begin(grpc::CallbackServerContext* context,
+                                    const StreamResources& resources, const StreamLimits& limits) {
+  const auto stream = std::make_shared<AnalyzeStream>(context, resources, limits);
+  {
+    const std::lock_guard lock(stream->mutex_);
+    stream->self_ = stream;
+    stream->Admit();
+    stream->Pump();
+  }
+  stream->EndOnAbort();
+  return stream.get();
+}
+
+AnalyzeStream::AnalyzeStream(grpc::CallbackServerContext* context, const StreamResources& resources,
+                             const StreamLimits& limits)
+    : resources_(resources),
+      limits_(limits),
+      record_(*context, kMethod, resources.metrics),
+      deadline_(context->deadline()),
+      last_progress_(SteadyClock::now()) {}
+
+AnalyzeStream::~AnalyzeStream() = default;
+
+void AnalyzeStream::Admit() {
+  absl::StatusOr<std::unique_ptr<Admission::Place>> place = resources_.admission.EnterStream();
+  if (!place.ok()) return End(place.status());
+  place_ = *std::move(place);
+  resources_.metrics.StreamOpened();
+}
+
+void AnalyzeStream::EndOnAbort() {
+  on_abort_.emplace(resources_.admission.abort_token(), [weak = weak_from_this()] {
+    if (const std::shared_ptr<AnalyzeStream> stream = weak.lock()) {
+      const std::lock_guard lock(stream->mutex_);
+      stream->End(ServerStopping());
+      stream->Pump();
+    }
+  });
+}
+
+void AnalyzeStream::OnReadDone(bool ok) {
+  sinks::v1::AnalyzeRequest request;
+  const bool parsed = ok && Parse(incoming_, request);
+  std::optional<IncomingSample> sample;
+  {
+    const std::lock_guard lock(mutex_);
+    reading_ = false;
+    if (ok) {
+      incoming_.Clear();
+      if (!end_) sample = Take(parsed, std::move(request));
+    } else {
+      half_closed_ = true;
+      if (!plan_) {
+        End(OutOfPlace("the stream was closed before its spec", "SPEC_MISSING",
+                       "send a message with spec first"));
+      }
+    }
+  }
+  if (sample) Run(*std::move(sample));
+  const std::lock_guard lock(mutex_);
+  Pump();
+}
+
+void AnalyzeStream::OnWriteDone(bool ok) {
+  const std::lock_guard lock(mutex_);
+  writing_ = false;
+  if (!ok) End(Cancelled("the client went away"));
+  Pump();
+}
+
+void AnalyzeStream::OnCancel() {
+  const std::lock_guard lock(mutex_);
+  End(deadline_ <= Executor::Clock::now()
+          ? absl::DeadlineExceededError("the deadline passed before the stream was done")
+          : Cancelled("the client went away"));
+  Pump();
+}
+
+void AnalyzeStream::OnDone() {
+  std::shared_ptr<AnalyzeStream> self;  // outlives the lock
+  const std::lock_guard lock(mutex_);
+  stop_.request_stop();
+  for (int64_t i = answered_; i < received_; ++i) {
+    resources_.metrics.SampleDone(SampleOutcome::kCancelled, 0);
+  }
+  if (place_) resources_.metrics.StreamClosed();
+  record_.End(*end_, {.model = plan_ ? std::string_view(plan_->spec.model_id) : std::string_view(),
+                      .samples = answered_,
+                      .tokens = tokens_});
+  self = std::move(self_);
+}
+
+std::optional<IncomingSample> AnalyzeStream::Take(bool parsed,
+                                                  sinks::v1::AnalyzeRequest&& request) {
+  using Message = sinks::v1::AnalyzeRequest;
+  absl::Status problem;  // of a sample's text
+  if (!parsed) {
+    // What was parsed before the fault is kept, and ends with the text that is at fault.
+    problem = CheckTexts(request.sample());
+    if (request.message_case() != Message::kSample || problem.ok()) {
+      End(OutOfPlace("a message is not a valid AnalyzeRequest", "MALFORMED_MESSAGE",
+                     "send sinks.v1.AnalyzeRequest with all text in UTF-8"));
+      return std::nullopt;
+    }
+  }
+  if (request.message_case() == Message::MESSAGE_NOT_SET) {
+    End(OutOfPlace("a message holds neither spec nor sample", "EMPTY_MESSAGE",
+                   "set spec in the first message and sample in every later one"));
+  } else if (request.has_spec() && plan_) {
+    End(OutOfPlace("a second spec came", "SPEC_TWICE", "send one spec a stream, first"));
+  } else if (request.has_spec()) {
+    const absl::Status status = TakeSpec(request.spec());
+    if (!status.ok()) End(status);
+  } else if (!plan_) {
+    End(OutOfPlace("a sample came before the spec", "SPEC_MISSING",
+                   "send a message with spec first"));
+  } else {
+    return TakeSample(std::move(*request.mutable_sample()), problem);
+  }
+  return std::nullopt;
+}
+
+absl::Status AnalyzeStream::TakeSpec(const sinks::v1::AnalysisSpec& proto) {
+  SINKD_ASSIGN_OR_RETURN(plan_,
+                         OpenStream(proto, resources_, limits_, deadline_, stop_.get_token()));
+  fold_.emplace(plan_->spec.analysis);
+  started_.emplace();
+  *started_->mutable_started() = DescribeStream(*plan_, limits_, record_.request_id());
+  return absl::OkStatus();
+}
+
+std::optional<IncomingSample> AnalyzeStream::TakeSample(sinks::v1::Sample&& sample,
+                                                        const absl::Status& problem) {
+  IncomingSample out{.index = received_++, .id = EchoedSampleId(sample)};
+  Pending& pending = pending_.emplace_back();
+  pending.id = out.id;
+  absl::StatusOr<SampleInput> input =
+      problem.ok() ? DecodeSample(std::move(sample)) : absl::StatusOr<SampleInput>(problem);
+  if (!input.ok()) {
+    pending.result = std::make_unique<absl::StatusOr<SampleResult>>(input.status());
+    return std::nullopt;
+  }
+  out.input = *std::move(input);
+  return out;
+}
+
+void AnalyzeStream::Run(IncomingSample sample) {
+  const int64_t index = sample.index;
+  RunSample(plan_, std::move(sample),
+            [self = shared_from_this(), index](absl::StatusOr<SampleResult> result) {
+              const std::lock_guard lock(self->mutex_);
+              if (self->end_) return;
+              const auto place = static_cast<size_t>(index - self->answered_);
+              self->pending_[place].result =
+                  std::make_unique<absl::StatusOr<SampleResult>>(std::move(result));
+              self->Pump();
+            });
+}
+
+void AnalyzeStream::End(absl::Status status) {
+  if (end_) return;
+  end_ = std::move(status);
+  stop_.request_stop();
+  answer_.reset();
+  pending_.clear();
+}
+
+void AnalyzeStream::Pump() {
+  if (finished_) return;
+  if (!writing_ && !end_) WriteNext();
+  if (!writing_ && end_) {
+    finished_ = true;
+    Finish(ToGrpcStatus(*end_));
+    return;
+  }
+  if (MayRead()) {
+    reading_ = true;
+    StartRead(&incoming_);
+  }
+}
+
+bool AnalyzeStream::MayRead() const {
+  return !reading_ && !half_closed_ && !end_ && received_ - written_ < limits_.read_ahead;
+}
+
+void AnalyzeStream::WriteNext() {
+  if (started_) {
+    Write(*started_);
+    started_.reset();
+    return;
+  }
+  while (!end_) {
+    if (answer_) {
+      if (WriteAnswer()) return;
+    } else if (!pending_.empty() && pending_.front().result) {
+      AnswerFirst();
+    } else {
+      break;
+    }
+  }
+  if (end_ || !half_closed_ || !pending_.empty()) return;
+  if (summary_written_) return End(absl::OkStatus());
+  if (summary_) {
+    summary_written_ = true;
+    return Write(*summary_);
+  }
+  SumUp();
+}
+
+bool AnalyzeStream::WriteAnswer() {
+  if (const std::optional<sinks::v1::AnalyzeResponse> response = answer_->Next()) {
+    Write(*response);
+    return true;
+  }
+  answer_.reset();
+  ++written_;
+  return WriteProgress();
+}
+
+void AnalyzeStream::AnswerFirst() {
+  Pending first = std::move(pending_.front());
+  const int64_t index = answered_;
+  absl::Status status = first.result->status();
+  if (EndsStream(status)) return End(std::move(status));
+  pending_.pop_front();
+  ++answered_;
+  if (!status.ok()) {
+    resources_.metrics.SampleDone(SampleOutcome::kFailed, 0);
+    status = NameSample(status, index, first.id);
+    if (plan_->spec.fail_fast) return End(std::move(status));
+    answer_ = SampleAnswer::Error(status, index, first.id);
+    return;
+  }
+  SampleResult& result = **first.result;
+  resources_.metrics.SampleDone(SampleOutcome::kOk, result.record.positions);
+  tokens_ += result.record.positions;
+  if (absl::Status added = fold_->Add(result.record); !added.ok()) return End(std::move(added));
+  if (plan_->spec.summary_only) {
+    answer_ = SampleAnswer::Silent();
+    return;
+  }
+  resources_.metrics.RecordsSent(1);
+  answer_ = SampleAnswer::Record(plan_->spec.analysis, std::move(result));
+}
+
+bool AnalyzeStream::WriteProgress() {
+  const SteadyClock::time_point now = SteadyClock::now();
+  if (now - last_progress_ < limits_.progress_interval) return false;
+  last_progress_ = now;
+  sinks::v1::AnalyzeResponse response;
+  response.mutable_progress()->set_samples_done(written_);
+  response.mutable_progress()->set_samples_received(received_);
+  response.mutable_progress()->set_tokens_done(tokens_);
+  Write(response);
+  return true;
+}
+
+void AnalyzeStream::SumUp() {
+  if (summing_up_) return;
+  summing_up_ = true;
+  const auto run = [self = shared_from_this()](const absl::Status& admitted) {
+    // Nothing is added to the fold any more, so it is read without the lock.
+    sinks::v1::AnalyzeResponse response;
+    if (admitted.ok()) *response.mutable_summary() = EncodeSummary(self->fold_->Report());
+    const std::lock_guard lock(self->mutex_);
+    if (admitted.ok()) {
+      self->summary_ = std::move(response);
+    } else {
+      self->End(admitted);
+    }
+    self->Pump();
+  };
+  const absl::Status submitted =
+      plan_->cpu->Submit({.run = run, .stop = stop_.get_token(), .deadline = deadline_});
+  if (!submitted.ok()) End(submitted);
+}
+
+void AnalyzeStream::Write(const sinks::v1::AnalyzeResponse& response) {
+  const std::string bytes = response.SerializeAsString();
+  const grpc::Slice slice(bytes);
+  outgoing_ = grpc::ByteBuffer(&slice, 1);
+  writing_ = true;
+  StartWrite(&outgoing_);
+}
+
+}  // namespace sinkd

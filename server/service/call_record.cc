@@ -1,0 +1,84 @@
+#include "server/service/call_record.h"
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include <absl/strings/str_cat.h>
+
+#include "server/base/status.h"
+#include "server/telemetry/log.h"
+
+namespace sinkd {
+namespace {
+
+constexpr char kRequestIdKey[] = "x-request-id";
+constexpr size_t kMaxRequestIdBytes = 128;
+
+bool IsRequestId(std::string_view text) {
+  return !text.empty() && text.size() <= kMaxRequestIdBytes &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '.' || c == '_' || c == '-';
+         });
+}
+
+std::string RandomId() {
+  thread_local std::mt19937_64 random{std::random_device{}()};
+  return absl::StrCat(absl::Hex(random(), absl::kZeroPad16));
+}
+
+std::string RequestIdOf(const grpc::CallbackServerContext& context) {
+  const auto found = context.client_metadata().find(kRequestIdKey);
+  if (found != context.client_metadata().end()) {
+    const std::string_view given(found->second.data(), found->second.size());
+    if (IsRequestId(given)) return std::string(given);
+  }
+  return RandomId();
+}
+
+LogLevel LevelOf(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kUnknown:
+    case absl::StatusCode::kDataLoss:
+      return LogLevel::kError;
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kUnavailable:
+      return LogLevel::kWarning;
+    default:
+      return LogLevel::kInfo;
+  }
+}
+
+}  // namespace
+
+CallRecord::CallRecord(grpc::CallbackServerContext& context, std::string_view method,
+                       Metrics& metrics)
+    : method_(method),
+      metrics_(metrics),
+      peer_(context.peer()),
+      request_id_(RequestIdOf(context)),
+      begin_(std::chrono::steady_clock::now()) {
+  context.AddInitialMetadata(kRequestIdKey, request_id_);
+  metrics_.RpcStarted(method_);
+}
+
+void CallRecord::End(const absl::Status& status, const Work& work) {
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin_;
+  metrics_.RpcHandled(method_, status.code(), seconds);
+  const std::string code = absl::StatusCodeToString(status.code());
+  std::vector<LogField> fields = {{"request_id", request_id_},
+                                  {"method", method_},
+                                  {"code", code},
+                                  {"seconds", seconds.count()},
+                                  {"peer", peer_}};
+  if (!work.model.empty()) fields.emplace_back("model", work.model);
+  if (work.samples > 0) fields.emplace_back("samples", work.samples);
+  if (work.tokens > 0) fields.emplace_back("tokens", work.tokens);
+  const std::string error = Shorten({status.message().data(), status.message().size()}, 500);
+  if (!status.ok()) fields.emplace_back("error", error);
+  Log(LevelOf(status.code()), "request done", fields);
+}
+
+}  // namespace sinkd

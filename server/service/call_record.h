@@ -1,0 +1,46 @@
+// CallRecord: one RPC from its start to its end - its request id, its log line, its metrics.
+//
+// The request id is the caller's x-request-id where that is 1 to 128 of [A-Za-z0-9._-], else a
+// random one; it goes back in the initial metadata under the same key.
+// Thread-safety: End may be called from any thread, once.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <absl/status/status.h>
+#include <grpcpp/server_context.h>
+
+#include "server/telemetry/metrics.h"
+
+namespace sinkd {
+
+class CallRecord {
+ public:
+  // What the call was about, for the log; zeros and empty names are left out.
+  struct Work {
+    std::string_view model;
+    int64_t samples = 0;
+    int64_t tokens = 0;
+  };
+
+  // `method` is the full name, "sinks.v1.ModelService/GetModel"; it and `metrics` are borrowed. To
+  // be made before anything is sent.
+  CallRecord(grpc::CallbackServerContext& context, std::string_view method, Metrics& metrics);
+
+  const std::string& request_id() const { return request_id_; }
+
+  void End(const absl::Status& status, const Work& work);
+  void End(const absl::Status& status) { End(status, Work{}); }
+
+ private:
+  const std::string_view method_;
+  Metrics& metrics_;
+  const std::string peer_;
+  const std::string request_id_;
+  const std::chrono::steady_clock::time_point begin_;
+};
+
+}  // namespace sinkd

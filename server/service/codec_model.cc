@@ -1,0 +1,96 @@
+#include "server/service/codec_model.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "server/base/status.h"
+
+namespace sinkd {
+namespace {
+
+constexpr std::string_view kCollection = "models/";
+
+sinks::v1::ModelState EncodeState(ModelState state) {
+  switch (state) {
+    case ModelState::kAvailable:
+      return sinks::v1::MODEL_STATE_AVAILABLE;
+    case ModelState::kLoading:
+      return sinks::v1::MODEL_STATE_LOADING;
+    case ModelState::kReady:
+      return sinks::v1::MODEL_STATE_READY;
+    case ModelState::kUnloading:
+      return sinks::v1::MODEL_STATE_UNLOADING;
+    case ModelState::kFailed:
+      return sinks::v1::MODEL_STATE_FAILED;
+  }
+  return sinks::v1::MODEL_STATE_UNSPECIFIED;
+}
+
+void EncodeSpecOf(const DecoderSpec& spec, sinks::v1::Model* out) {
+  out->set_architecture(spec.architecture);
+  out->set_blocks(static_cast<int32_t>(spec.blocks));
+  out->set_hidden_size(static_cast<int32_t>(spec.hidden));
+  out->set_heads(static_cast<int32_t>(spec.heads));
+  out->set_kv_heads(static_cast<int32_t>(spec.kv_heads));
+  out->set_vocabulary_size(static_cast<int32_t>(spec.vocabulary));
+  out->set_max_positions(static_cast<int32_t>(spec.max_positions));
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> DecodeModelName(const std::string& name, const std::string& field) {
+  const bool in_collection = name.compare(0, kCollection.size(), kCollection) == 0;
+  if (in_collection && IsModelId(std::string_view(name).substr(kCollection.size()))) {
+    return name.substr(kCollection.size());
+  }
+  return InvalidArgument(
+      name.empty() ? absl::StrCat(field, " is missing") : absl::StrCat(field, " is no model name"),
+      {.reason = "INVALID_MODEL_NAME",
+       .subject = field,
+       .value = Shorten(name),
+       .fix = "write models/{id}, the id matching ^[a-z0-9][a-z0-9._-]{0,63}$; ListModels names "
+              "the models there are"});
+}
+
+absl::StatusOr<LoadOptions> DecodeLoadOptions(const sinks::v1::LoadModelRequest& request,
+                                              const LoadOptions& defaults) {
+  LoadOptions out = defaults;
+  if (request.has_device()) out.device = request.device();
+  if (!request.has_compute_type()) return out;
+  switch (static_cast<int>(request.compute_type())) {
+    case sinks::v1::COMPUTE_TYPE_UNSPECIFIED:
+      return out;
+    case sinks::v1::COMPUTE_TYPE_FLOAT32:
+      out.compute_type = ComputeType::kFloat32;
+      return out;
+    case sinks::v1::COMPUTE_TYPE_BFLOAT16:
+      out.compute_type = ComputeType::kBfloat16;
+      return out;
+    default:
+      return InvalidArgument("compute_type is not a value this server knows",
+                             {.reason = "UNKNOWN_ENUM_VALUE",
+                              .subject = "compute_type",
+                              .value = absl::StrCat(static_cast<int>(request.compute_type())),
+                              .fix = absl::StrCat("use a value from 0 to ",
+                                                  static_cast<int>(sinks::v1::ComputeType_MAX))});
+  }
+}
+
+sinks::v1::Model EncodeModel(const ModelEntry& entry) {
+  sinks::v1::Model out;
+  out.set_name(absl::StrCat("models/", entry.id));
+  out.set_state(EncodeState(entry.state));
+  if (entry.spec) EncodeSpecOf(*entry.spec, &out);
+  if (entry.info) {
+    EncodeSpecOf(entry.info->spec, &out);
+    out.set_device(entry.info->device);
+    out.set_compute_type(entry.info->compute_type == "bfloat16" ? sinks::v1::COMPUTE_TYPE_BFLOAT16
+                                                                : sinks::v1::COMPUTE_TYPE_FLOAT32);
+    out.set_weight_bytes(entry.info->weight_bytes);
+    out.set_has_chat_template(entry.has_chat_template);
+    for (const std::string& warning : entry.info->warnings) out.add_warnings(warning);
+  }
+  if (!entry.failure.empty()) out.set_failure(entry.failure);
+  return out;
+}
+
+}  // namespace sinkd

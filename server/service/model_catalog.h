@@ -1,0 +1,55 @@
+// ModelCatalog: what the services need of the models, and no more, so that they can be tested
+// without an engine. registry_catalog.h is the real one.
+//
+// Thread-safety: all methods may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <absl/status/statusor.h>
+
+#include "server/engine/model.h"
+#include "server/engine/trace.h"
+#include "server/models/registry.h"
+#include "server/tokenizer/sample_encoder.h"
+
+namespace sinkd {
+
+// A model in memory. Holding the pointer keeps it there.
+class SampleRunner {
+ public:
+  virtual ~SampleRunner() = default;
+  virtual const ModelInfo& info() const = 0;
+
+  // As EncodeSample; FAILED_PRECONDITION when the checkpoint lacks the tokenizer or template.
+  virtual absl::StatusOr<EncodedSample> Encode(const SampleInput& input,
+                                               std::string_view date) const = 0;
+  virtual std::string TokenText(int32_t id) const = 0;
+
+  // As Model::Run, for one sample.
+  virtual absl::StatusOr<Trace> Run(const TokenIds& ids, const TraceRequest& request,
+                                    std::stop_token stop) const = 0;
+};
+
+// Methods as those of Registry.
+class ModelCatalog {
+ public:
+  virtual ~ModelCatalog() = default;
+  virtual std::vector<ModelEntry> List() const = 0;
+  virtual absl::StatusOr<ModelEntry> Get(std::string_view id) const = 0;
+  virtual absl::StatusOr<ModelEntry> Load(std::string_view id, const LoadOptions& options,
+                                          const std::function<void(const LoadProgress&)>& progress,
+                                          std::stop_token stop) = 0;
+  virtual absl::StatusOr<ModelEntry> Unload(std::string_view id) = 0;
+  virtual absl::StatusOr<std::shared_ptr<const SampleRunner>> Acquire(
+      std::string_view id) const = 0;
+  virtual const LoadOptions& defaults() const = 0;
+};
+
+}  // namespace sinkd

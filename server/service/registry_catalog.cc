@@ -1,0 +1,59 @@
+#include "server/service/registry_catalog.h"
+
+#include <span>
+#include <utility>
+#include <variant>
+
+#include <absl/strings/str_cat.h>
+
+#include "server/base/status.h"
+
+namespace sinkd {
+namespace {
+
+class LoadedModelRunner final : public SampleRunner {
+ public:
+  explicit LoadedModelRunner(ModelHandle model) : model_(std::move(model)) {}
+
+  const ModelInfo& info() const override { return model_->model->info(); }
+
+  absl::StatusOr<EncodedSample> Encode(const SampleInput& input,
+                                       std::string_view date) const override {
+    if (model_->tokenizer) return EncodeSample(*model_->tokenizer, input, date);
+    if (const auto* ids = std::get_if<TokenIdsInput>(&input)) {
+      return EncodedSample{.ids = ids->ids,
+                           .chat_rendered = ids->chat_rendered,
+                           .prompt_tokens = static_cast<int64_t>(ids->ids.size())};
+    }
+    return FailedPrecondition(
+        absl::StrCat("models/", model_->id,
+                     " has no usable tokenizer: ", model_->tokenizer_problem),
+        {.reason = "TOKENIZER_MISSING",
+         .subject = absl::StrCat("models/", model_->id),
+         .fix = "send token ids, or put the checkpoint's tokenizer.json beside its weights"});
+  }
+
+  std::string TokenText(int32_t id) const override {
+    return model_->tokenizer ? model_->tokenizer->TokenText(id) : std::string();
+  }
+
+  absl::StatusOr<Trace> Run(const TokenIds& ids, const TraceRequest& request,
+                            std::stop_token stop) const override {
+    SINKD_ASSIGN_OR_RETURN(std::vector<Trace> traces,
+                           model_->model->Run(std::span(&ids, 1), request, std::move(stop)));
+    return std::move(traces.front());
+  }
+
+ private:
+  ModelHandle model_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const SampleRunner>> RegistryCatalog::Acquire(
+    std::string_view id) const {
+  SINKD_ASSIGN_OR_RETURN(ModelHandle model, registry_.Acquire(id));
+  return std::make_shared<LoadedModelRunner>(std::move(model));
+}
+
+}  // namespace sinkd

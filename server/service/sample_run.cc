@@ -1,0 +1,145 @@
+#include "server/service/sample_run.h"
+
+#include <chrono>
+#include <utility>
+
+#include <absl/strings/str_cat.h>
+
+#include "server/analysis/record_builder.h"
+#include "server/base/status.h"
+
+namespace sinkd {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// Owned by the closure of whichever step is waiting or running.
+class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
+ public:
+  SampleFlow(std::shared_ptr<const StreamPlan> plan, IncomingSample sample, SampleDone done)
+      : plan_(std::move(plan)), sample_(std::move(sample)), done_(std::move(done)) {}
+
+  void Start() { Then(*plan_->cpu, &SampleFlow::Encode); }
+
+ private:
+  using Step = absl::Status (SampleFlow::*)();
+
+  // Runs `step` on `executor`; the first error of any step is the sample's answer.
+  void Then(Executor::Stream& executor, Step step) {
+    submitted_ = SteadyClock::now();
+    const auto run = [self = shared_from_this(), step](const absl::Status& admitted) {
+      absl::Status status = admitted.ok() ? (self.get()->*step)() : admitted;
+      if (!status.ok()) self->done_(std::move(status));
+    };
+    absl::Status submitted =
+        executor.Submit({.run = run, .stop = plan_->stop, .deadline = plan_->deadline});
+    if (!submitted.ok()) done_(std::move(submitted));
+  }
+
+  void NotePhase(SamplePhase phase, SteadyClock::time_point begin) const {
+    plan_->metrics.PhaseDone(phase, SteadyClock::now() - begin);
+  }
+
+  absl::Status Encode() {
+    const SteadyClock::time_point begin = SteadyClock::now();
+    SINKD_ASSIGN_OR_RETURN(encoded_,
+                           plan_->runner->Encode(sample_.input, plan_->spec.template_date));
+    NotePhase(SamplePhase::kEncode, begin);
+    SINKD_RETURN_IF_ERROR(
+        CheckEncoded(encoded_, plan_->runner->info().spec, plan_->max_sample_tokens));
+    Then(*plan_->device, &SampleFlow::Forward);
+    return absl::OkStatus();
+  }
+
+  absl::Status Forward() {
+    NotePhase(SamplePhase::kQueue, submitted_);
+    const SteadyClock::time_point begin = SteadyClock::now();
+    SINKD_ASSIGN_OR_RETURN(trace_,
+                           plan_->runner->Run(encoded_.ids, plan_->trace_request, plan_->stop));
+    NotePhase(SamplePhase::kForward, begin);
+    Then(*plan_->cpu, &SampleFlow::Analyse);
+    return absl::OkStatus();
+  }
+
+  absl::Status Analyse() {
+    const SteadyClock::time_point begin = SteadyClock::now();
+    const AnalysisSpec& spec = plan_->spec.analysis;
+    const SampleFacts facts{.sample_index = sample_.index,
+                            .sample_id = sample_.id,
+                            .token_ids = encoded_.ids,
+                            .prompt_tokens = encoded_.prompt_tokens,
+                            .response_tokens = encoded_.response_tokens,
+                            .chat_rendered = encoded_.chat_rendered,
+                            .token_spans_boundary = encoded_.token_spans_boundary,
+                            .bfloat16 = plan_->runner->info().compute_type == "bfloat16"};
+    SampleResult result;
+    SINKD_ASSIGN_OR_RETURN(result.record, BuildRecord(spec, facts, trace_, [this](int32_t id) {
+                             return plan_->runner->TokenText(id);
+                           }));
+    NotePhase(SamplePhase::kAnalyse, begin);
+    const bool wants_alpha = spec.scores && spec.scores->all_positions && !plan_->spec.summary_only;
+    if (wants_alpha) result.trace = std::move(trace_);
+    done_(std::move(result));
+    return absl::OkStatus();
+  }
+
+  const std::shared_ptr<const StreamPlan> plan_;
+  IncomingSample sample_;
+  const SampleDone done_;
+  SteadyClock::time_point submitted_;
+  EncodedSample encoded_;
+  Trace trace_;
+};
+
+}  // namespace
+
+void RunSample(std::shared_ptr<const StreamPlan> plan, IncomingSample sample, SampleDone done) {
+  std::make_shared<SampleFlow>(std::move(plan), std::move(sample), std::move(done))->Start();
+}
+
+absl::Status CheckEncoded(const EncodedSample& sample, const DecoderSpec& spec,
+                          int64_t max_sample_tokens) {
+  const auto length = static_cast<int64_t>(sample.ids.size());
+  if (length == 0) {
+    return InvalidArgument("the sample is empty: it has no tokens",
+                           {.reason = "SAMPLE_EMPTY",
+                            .subject = "sample.input",
+                            .fix = "send at least one token, or leave the sample out"});
+  }
+  const bool model_is_shorter = spec.max_positions < max_sample_tokens;
+  const int64_t limit = model_is_shorter ? spec.max_positions : max_sample_tokens;
+  if (length > limit) {
+    return InvalidArgument(
+        absl::StrCat("the sample has ", length, " tokens, ",
+                     model_is_shorter ? "the model takes at most " : "the server takes at most ",
+                     limit),
+        {.reason = "SAMPLE_TOO_LONG",
+         .subject = "sample.input",
+         .value = absl::StrCat(length),
+         .fix = model_is_shorter ? "cut or split the sample"
+                                 : "cut or split the sample, or raise --max-sample-tokens"});
+  }
+  for (int64_t i = 0; i < length; ++i) {
+    const int32_t id = sample.ids[static_cast<size_t>(i)];
+    if (id >= 0 && id < spec.vocabulary) continue;
+    return InvalidArgument(
+        absl::StrCat("token ids of this model are in [0, ", spec.vocabulary, ")"),
+        {.reason = "TOKEN_ID_OUT_OF_RANGE",
+         .subject = absl::StrCat("sample.token_ids.ids[", i, "]"),
+         .value = absl::StrCat(id),
+         .fix = "encode the text with this checkpoint's own tokenizer"});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NameSample(const absl::Status& status, int64_t index, const std::string& id) {
+  std::string name = absl::StrCat("sample ", index);
+  if (!id.empty()) absl::StrAppend(&name, " (", Shorten(id), ")");
+  absl::Status named(status.code(), absl::StrCat(name, ": ", status.message()));
+  status.ForEachPayload([&named](absl::string_view url, const absl::Cord& payload) {
+    named.SetPayload(url, payload);
+  });
+  return named;
+}
+
+}  // namespace sinkd

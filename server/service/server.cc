@@ -1,0 +1,146 @@
+#include "server/service/server.h"
+
+#include <atomic>
+#include <utility>
+
+#include <absl/strings/str_cat.h>
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+
+#include "server/base/status.h"
+#include "server/scheduler/device_pool.h"
+#include "server/service/admission.h"
+#include "server/service/analysis_service.h"
+#include "server/service/health_service.h"
+#include "server/service/model_service.h"
+
+namespace sinkd {
+namespace {
+
+constexpr int kKeepaliveTimeMs = 60000;
+constexpr int kKeepaliveTimeoutMs = 20000;
+constexpr int kLeastPingIntervalMs = 10000;
+constexpr int kStreamsPerConnection = 1024;
+// What is left at Stop has been told to end; only a client that reads nothing makes it wait.
+constexpr std::chrono::seconds kLastWords{1};
+
+const std::vector<std::string>& ServiceNames() {
+  static const auto& names =
+      *new std::vector<std::string>{sinks::v1::AnalysisService::service_full_name(),
+                                    sinks::v1::ModelService::service_full_name()};
+  return names;
+}
+
+absl::Status CannotListen(const std::string& listen) {
+  return Unavailable(absl::StrCat("cannot listen on ", listen),
+                     {.reason = "CANNOT_LISTEN",
+                      .subject = listen,
+                      .fix = "free the port, or choose another address with --listen"});
+}
+
+std::string HostOf(const std::string& listen) {
+  return listen.substr(0, listen.rfind(':'));
+}
+
+}  // namespace
+
+struct Server::Internals {
+  Internals(const Options& options, ModelCatalog& catalog, Metrics& metrics)
+      : host(HostOf(options.listen)),
+        admission(options.max_streams),
+        devices({.when_full = "retry later, or raise the server's --max-queue",
+                 .capacity = static_cast<size_t>(options.max_queue),
+                 .on_depth = [this,
+                              &metrics](int64_t delta) { metrics.SetQueueDepth(depth += delta); }}),
+        // Each stream takes as many slots here as on its device, and there may be several devices.
+        cpu({.name = "cpu workers",
+             .threads = options.cpu_threads,
+             .capacity = static_cast<size_t>(options.max_streams * options.limits.read_ahead)}),
+        health(ServiceNames()),
+        models(catalog, admission, metrics),
+        analysis({catalog, admission, devices, cpu, metrics}, options.limits) {}
+
+  const std::string host;
+  std::atomic<int64_t> depth{0};  // samples waiting, over all devices
+  Admission admission;
+  DevicePool devices;
+  Executor cpu;
+  HealthService health;
+  ModelService models;
+  AnalysisService analysis;
+  std::unique_ptr<grpc::Server> grpc;
+  int port = 0;
+};
+
+std::vector<std::string> Server::Methods() {
+  std::vector<std::string> methods;
+  for (const google::protobuf::FileDescriptor* file :
+       {sinks::v1::AnalyzeRequest::descriptor()->file(), sinks::v1::Model::descriptor()->file()}) {
+    for (int i = 0; i < file->service_count(); ++i) {
+      const google::protobuf::ServiceDescriptor* service = file->service(i);
+      for (int j = 0; j < service->method_count(); ++j) {
+        methods.push_back(absl::StrCat(service->full_name(), "/", service->method(j)->name()));
+      }
+    }
+  }
+  return methods;
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options, ModelCatalog& catalog,
+                                                      Metrics& metrics) {
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  auto internals = std::make_unique<Internals>(options, catalog, metrics);
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort(options.listen, grpc::InsecureServerCredentials(), &internals->port);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
+  // Else a second server on the same port would start and take half of the connections.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             kLeastPingIntervalMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsPerConnection);
+  builder.RegisterService(&internals->health);
+  builder.RegisterService(&internals->models);
+  builder.RegisterService(&internals->analysis);
+  internals->grpc = builder.BuildAndStart();
+  if (!internals->grpc || internals->port == 0) return CannotListen(options.listen);
+  return std::unique_ptr<Server>(new Server(std::move(internals)));
+}
+
+Server::Server(std::unique_ptr<Internals> internals) : internals_(std::move(internals)) {}
+
+Server::~Server() {
+  Stop();
+}
+
+int Server::port() const {
+  return internals_->port;
+}
+std::string Server::address() const {
+  return absl::StrCat(internals_->host, ":", port());
+}
+
+void Server::SetServing(bool serving) {
+  internals_->health.SetServing(serving);
+}
+
+void Server::Close() {
+  internals_->admission.Close();
+}
+
+bool Server::WaitUntilIdle(std::chrono::milliseconds timeout) {
+  return internals_->admission.WaitUntilIdle(timeout);
+}
+
+void Server::Stop() {
+  internals_->health.Shutdown();
+  internals_->admission.Abort();
+  internals_->grpc->Shutdown(std::chrono::system_clock::now() + kLastWords);
+  internals_->devices.Shutdown(Executor::ShutdownMode::kCancel);
+  internals_->cpu.Shutdown(Executor::ShutdownMode::kCancel);
+  internals_->models.Shutdown();
+}
+
+}  // namespace sinkd

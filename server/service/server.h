@@ -1,0 +1,63 @@
+// Server: the gRPC server with all services, from the open port to the last call.
+//
+// Life, in order: Start (health says NOT_SERVING, calls are answered), SetServing(true),
+// SetServing(false) when it is to stop, Close (new streams and loads get UNAVAILABLE),
+// WaitUntilIdle, Stop. Any may be left out.
+//
+// Ownership: borrows catalog and metrics, which must outlive it; owns its threads.
+// Thread-safety: all methods may be called from any thread, Stop and the destructor from one.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <absl/status/statusor.h>
+
+#include "server/service/model_catalog.h"
+#include "server/service/stream_plan.h"
+#include "server/telemetry/metrics.h"
+
+namespace sinkd {
+
+class Server {
+ public:
+  struct Options {
+    std::string listen = "127.0.0.1:0";   // host:port, port 0: a free one
+    int64_t max_message_bytes = 8 << 20;  // received
+    int64_t max_queue = 256;              // samples waiting, over all streams, by device
+    int64_t max_streams = 64;
+    int cpu_threads = 2;  // for encoding and analysing, beside the device's threads
+    StreamLimits limits;
+  };
+
+  // Full names of all methods, for Metrics.
+  static std::vector<std::string> Methods();
+
+  // INVALID_ARGUMENT for a `listen` that is no address; UNAVAILABLE when it cannot be bound.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const Options& options,
+                                                       ModelCatalog& catalog, Metrics& metrics);
+  ~Server();  // Stop
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  int port() const;
+  std::string address() const;  // host:port as bound
+
+  void SetServing(bool serving);
+  void Close();
+  bool WaitUntilIdle(std::chrono::milliseconds timeout);
+
+  // Ends what still runs with UNAVAILABLE and returns when all threads are gone.
+  void Stop();
+
+ private:
+  struct Internals;
+  explicit Server(std::unique_ptr<Internals> internals);
+  std::unique_ptr<Internals> internals_;
+};
+
+}  // namespace sinkd

@@ -1,0 +1,57 @@
+#include "server/service/stream_opening.h"
+
+#include <utility>
+
+#include <absl/strings/str_cat.h>
+
+#include "server/base/status.h"
+#include "server/service/codec_spec.h"
+
+namespace sinkd {
+
+absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(const sinks::v1::AnalysisSpec& proto,
+                                                             const StreamResources& resources,
+                                                             const StreamLimits& limits,
+                                                             Executor::Clock::time_point deadline,
+                                                             std::stop_token stop) {
+  SINKD_ASSIGN_OR_RETURN(StreamSpec spec, DecodeSpec(proto, limits.template_date));
+  SINKD_ASSIGN_OR_RETURN(std::shared_ptr<const SampleRunner> runner,
+                         resources.catalog.Acquire(spec.model_id));
+  if (runner->info().spec.blocks < 2) {
+    return FailedPrecondition("a model of one block has no window for its primary sink",
+                              {.reason = "MODEL_TOO_SHALLOW",
+                               .subject = absl::StrCat("models/", spec.model_id),
+                               .fix = "use a model of at least two blocks"});
+  }
+  const auto slots = static_cast<size_t>(limits.read_ahead);
+  SINKD_ASSIGN_OR_RETURN(std::unique_ptr<Executor::Stream> device,
+                         resources.devices.For(runner->info().device).OpenStream(slots));
+  SINKD_ASSIGN_OR_RETURN(std::unique_ptr<Executor::Stream> cpu, resources.cpu.OpenStream(slots));
+  const TraceRequest trace_request = RequiredTrace(spec.analysis);
+  return std::shared_ptr<const StreamPlan>(
+      new StreamPlan{.spec = std::move(spec),
+                     .trace_request = trace_request,
+                     .runner = std::move(runner),
+                     .device = std::move(device),
+                     .cpu = std::move(cpu),
+                     .stop = std::move(stop),
+                     .deadline = deadline,
+                     .max_sample_tokens = limits.max_sample_tokens,
+                     .metrics = resources.metrics});
+}
+
+sinks::v1::AnalyzeStarted DescribeStream(const StreamPlan& plan, const StreamLimits& limits,
+                                         const std::string& request_id) {
+  const ModelInfo& info = plan.runner->info();
+  sinks::v1::AnalyzeStarted out;
+  *out.mutable_spec() = EncodeSpec(plan.spec);
+  out.set_blocks(static_cast<int32_t>(info.spec.blocks));
+  out.set_heads(static_cast<int32_t>(info.spec.heads));
+  out.set_compute_type(info.compute_type);
+  out.set_device(info.device);
+  out.set_request_id(request_id);
+  out.set_server_version(limits.version);
+  return out;
+}
+
+}  // namespace sinkd

@@ -1,0 +1,28 @@
+// StreamOpening: from a spec to a StreamPlan, and the answer that tells the client what it is.
+//
+// Thread-safety: pure functions over shared resources.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include <absl/status/statusor.h>
+
+#include "server/service/stream_plan.h"
+#include "sinks/v1/analysis.pb.h"
+
+namespace sinkd {
+
+// Checks the spec, takes hold of its model and of places in the queues. Errors as the proto says of
+// Analyze.
+absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(const sinks::v1::AnalysisSpec& proto,
+                                                             const StreamResources& resources,
+                                                             const StreamLimits& limits,
+                                                             Executor::Clock::time_point deadline,
+                                                             std::stop_token stop);
+
+sinks::v1::AnalyzeStarted DescribeStream(const StreamPlan& plan, const StreamLimits& limits,
+                                         const std::string& request_id);
+
+}  // namespace sinkd

@@ -1,0 +1,55 @@
+// StreamPlan: everything about one Analyze stream that is fixed once its spec has been accepted.
+//
+// Ownership: shared by the stream and the samples under way; keeps the model in memory.
+// Thread-safety: read only; executor streams are safe by themselves.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include <absl/status/status.h>
+
+#include "server/engine/trace.h"
+#include "server/scheduler/device_pool.h"
+#include "server/scheduler/executor.h"
+#include "server/service/admission.h"
+#include "server/service/codec_spec.h"
+#include "server/service/model_catalog.h"
+#include "server/telemetry/metrics.h"
+
+namespace sinkd {
+
+// What the operator sets about streams.
+struct StreamLimits {
+  int64_t max_sample_tokens = 32768;
+  int64_t read_ahead = 8;  // samples of a stream read and not yet wholly answered
+  std::string template_date = "2025-01-01";
+  std::chrono::milliseconds progress_interval{500};  // least time between two Progress messages
+  std::string version;                               // of the server
+};
+
+// What all streams of a server share; borrowed.
+struct StreamResources {
+  ModelCatalog& catalog;
+  Admission& admission;
+  DevicePool& devices;  // forward passes
+  Executor& cpu;        // encoding before, analysing after, summing up
+  Metrics& metrics;
+};
+
+struct StreamPlan {
+  StreamSpec spec;
+  TraceRequest trace_request;
+  std::shared_ptr<const SampleRunner> runner;
+  std::unique_ptr<Executor::Stream> device;
+  std::unique_ptr<Executor::Stream> cpu;
+  std::stop_token stop;  // the stream has ended
+  Executor::Clock::time_point deadline;
+  int64_t max_sample_tokens = 0;  // the server's limit
+  Metrics& metrics;
+};
+
+}  // namespace sinkd
