@@ -245,9 +245,8 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv,
       "--config\n(max-queue = 64). The flag wins over the variable, the variable over the "
       "file.");
   app.set_help_flag("-h,--help", "Print this help");
-  app.set_version_flag("--version", fmt::format("sinkd {}", version));
-  app.add_option("--config", line.config_file, "TOML file with settings, [SINKD_CONFIG]")
-      ->type_name("FILE");
+  app.set_version_flag("--version", fmt::format("sinkd {}", version), "Print the version");
+  app.add_option("--config", line.config_file, "TOML file with settings")->type_name("FILE");
   app.add_flag("--print-config", line.print_config,
                "Print the settings in force, as a file for --config, and exit");
   // Left to CheckArguments, since the parser takes a flag for the value of a flag that lacks one
@@ -255,13 +254,17 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv,
   app.allow_extras();
   std::map<std::string, bool> switches;
   for (const Setting& setting : kSettings) {
-    const std::string help = fmt::format("{} (default {})", setting.help, setting.show(defaults));
+    const std::string unset = setting.show(defaults);
+    const std::string help = unset == "\"\"" || unset == "[]"
+                                 ? setting.help
+                                 : fmt::format("{} (default {})", setting.help, unset);
     if (*setting.type == '\0') {
       app.add_flag(Flag(setting.name), switches[setting.name], help);
     } else {
       app.add_option(Flag(setting.name), line.values[setting.name], help)
           ->type_name(setting.type)
-          ->allow_extra_args(false);
+          ->expected(1)
+          ->take_all();
     }
   }
   try {
