@@ -134,7 +134,7 @@ def make_record(row, tokenizer, found, planted, ids, chat_rendered, prompt_token
         for sink, seen in zip(planted, found["sinks"], strict=True)
     ]
     return {
-        "sample_id": row["sample_id"],
+        "sample_id": row["id"],
         "token_ids": ids,
         "positions": len(ids),
         "prompt_tokens": prompt_tokens,
@@ -153,7 +153,7 @@ def make_records(folder, variant, tokenizer, ids_of, bos_id, rows):
     loaded = AutoTokenizer.from_pretrained(folder)
     records, seen = [], set()
     for row in rows:
-        name = f"{variant.name}, sample {row['sample_id']}"
+        name = f"{variant.name}, sample {row['id']}"
         ids, chat_rendered, prompt_tokens = planted_samples.encode(row, tokenizer)
         check_encoding(name, loaded, row, ids)
         planted = planted_samples.expected_sinks(variant, ids, ids_of, bos_id)
@@ -213,6 +213,7 @@ def main():
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--variant", choices=[*design.VARIANTS, "all"], default="all")
     arguments = parser.parse_args()
+    torch.set_num_threads(1)  # matrices this small only lose by more
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     for name, variant in design.VARIANTS.items():

@@ -50,25 +50,25 @@ def make_samples(variant, tokenizer):
     global SENTENCE_CYCLE
     SENTENCE_CYCLE = itertools.cycle(SENTENCES)
     phrases = itertools.cycle(planted_phrases(variant))
-    rows = [{"sample_id": "plain", "text": ". ".join(SENTENCES[1:3]) + "."}]
+    rows = [{"id": "plain", "text": ". ".join(SENTENCES[1:3]) + "."}]
     for sentences, every in ((2, 1), (4, 1), (8, 2), (16, 2), (40, 4), (60, 3)):
-        rows.append({"sample_id": f"text-{sentences}", "text": paragraph(phrases, sentences, every)})
+        rows.append({"id": f"text-{sentences}", "text": paragraph(phrases, sentences, every)})
     for sentences, every in ((3, 1), (6, 2), (12, 3), (24, 2), (48, 5)):
         response = paragraph(phrases, sentences, every)
         rows.append(
-            {"sample_id": f"answer-{sentences}", "prompt": PLAIN_PROMPT, "response": response}
+            {"id": f"answer-{sentences}", "prompt": PLAIN_PROMPT, "response": response}
         )
     chat = [
         {"role": "system", "content": "Answer in whole sentences."},
         {"role": "user", "content": paragraph(phrases, 3, 2)},
         {"role": "assistant", "content": paragraph(phrases, 6, 2)},
     ]
-    rows.append({"sample_id": "chat", "messages": chat})
+    rows.append({"id": "chat", "messages": chat})
     ids = tokenizer.encode(paragraph(phrases, 10, 2)).ids
-    rows.append({"sample_id": "ids", "token_ids": ids})
+    rows.append({"id": "ids", "token_ids": ids})
     # The first token again: a sink that lives exactly as long as the primary one.
     again = ids[:40] + [ids[0]] + ids[40:]
-    rows.append({"sample_id": "ids-first-token-twice", "token_ids": again})
+    rows.append({"id": "ids-first-token-twice", "token_ids": again})
     return rows
 
 

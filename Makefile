@@ -1,0 +1,46 @@
+# Everyday commands; `make` lists them. PRESET=dev|release|asan|tsan chooses the build.
+PRESET ?= dev
+JOBS ?= $(shell nproc)
+CLANG_FORMAT ?= clang-format-16
+# Benchmarks are built with optimization whatever PRESET is.
+BENCH_BUILD := build/bench
+
+CPP_FILES = git ls-files '*.cc' '*.h'
+
+.DEFAULT_GOAL := help
+.PHONY: help setup configure build test demo bench format lint clean
+
+help: ## list these commands
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+
+setup: ## install what is missing: Debian packages, Rust, .venv (root or sudo)
+	@deploy/setup.sh
+
+configure: setup
+	@cmake --preset $(PRESET) $(if $(wildcard build/$(PRESET)/build.ninja),--log-level=WARNING)
+
+build: configure ## build server, client and tests into build/dev, or build/PRESET
+	@cmake --build --preset $(PRESET) --parallel $(JOBS)
+
+test: build ## build and run every test
+	@ctest --preset $(PRESET) --parallel $(JOBS)
+
+demo: build ## run server and client on real prompts, end to end
+	@deploy/demo/run.sh build/$(PRESET)
+
+bench: setup ## build and run the benchmarks
+	@cmake --preset release -B $(BENCH_BUILD) -DSINKD_BUILD_TESTS=ON -DSINKD_BUILD_BENCHMARKS=ON --log-level=WARNING
+	@cmake --build $(BENCH_BUILD) --parallel $(JOBS) --target bench
+
+format: ## rewrite C++ and Rust files in the project's format
+	@$(CPP_FILES) | xargs $(CLANG_FORMAT) -i
+	@cd server/tokenizer/rust && cargo fmt
+
+lint: ## check formats without changing anything
+	@$(CPP_FILES) | xargs $(CLANG_FORMAT) --dry-run -Werror
+	@cd server/tokenizer/rust && cargo fmt --check
+	@git ls-files '*.sh' .ci/run | xargs -n1 bash -n
+	@git ls-files '*.py' | xargs python3 -m py_compile
+
+clean: ## remove builds and the demo's models; .venv stays
+	rm -rf build .demo
