@@ -7,42 +7,11 @@
 
 #include "server/base/status.h"
 #include "server/engine/attention.h"
+#include "server/engine/block_tap.h"
+#include "server/engine/mlp.h"
+#include "server/engine/norm.h"
 
 namespace sinkd {
-namespace {
-
-// Rows of the MLP computed at once, so that gate and up do not dominate memory on long samples.
-constexpr int64_t kMlpRows = 2048;
-
-// w * (x / rms(x)), the norm in float32, cast before the weight is applied (llama and heirs).
-at::Tensor RmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon) {
-  const at::Tensor wide = x.to(at::kFloat);
-  const at::Tensor scale = at::rsqrt(wide.square().mean(-1, /*keepdim=*/true) + epsilon);
-  return weight * (wide * scale).to(x.scalar_type());
-}
-
-at::Tensor Activate(Activation activation, const at::Tensor& gate) {
-  switch (activation) {
-    case Activation::kSilu:
-      return at::silu(gate);
-  }
-  return gate;
-}
-
-class BlockTap {
- public:
-  BlockTap(TapObserver& observer, int64_t block) : observer_(observer), block_(block) {}
-  void operator()(Site site, const at::Tensor& rows, int64_t first_row = 0) const {
-    if (observer_.Wants(site, block_)) observer_.OnRows(site, block_, first_row, rows);
-  }
-
- private:
-  TapObserver& observer_;
-  int64_t block_;
-};
-
-}  // namespace
-
 Decoder::Decoder(const DecoderSpec& spec, const DecoderWeights& weights)
     : spec_(spec),
       weights_(weights),
@@ -56,7 +25,9 @@ absl::Status Decoder::Forward(const PackedBatch& batch, TapObserver& observer,
   }
   const RopeTables rope = MakeRopeTables(inverse_frequencies_, spec_.rope.attention_factor, longest,
                                          weights_.embedding.device());
-  at::Tensor x = at::embedding(weights_.embedding, batch.ids);  // [N, C]
+  // The residual stream is float32 whatever the weights are: beside a sink of norm 25,000 a
+  // bfloat16 stream would round everything that later blocks write to the nearest hundred.
+  at::Tensor x = at::embedding(weights_.embedding, batch.ids).to(at::kFloat);  // [N, C]
   for (int64_t l = 0; l < spec_.blocks; ++l) {
     if (stop.stop_requested()) return Cancelled("the analysis was cancelled");
     const BlockTap tap(observer, l);
@@ -66,7 +37,7 @@ absl::Status Decoder::Forward(const PackedBatch& batch, TapObserver& observer,
     // A tap may keep what it was shown, so the stream is never written to in place.
     x = x + attention;
     tap(Site::kResidMid, x);
-    x = AddMlp(l, x, observer);
+    x = AddMlp(spec_, weights_.blocks[static_cast<size_t>(l)], x, tap);
     tap(Site::kResidPost, x);
   }
   const BlockTap tap(observer, spec_.blocks - 1);
@@ -106,32 +77,7 @@ at::Tensor Decoder::Attention(int64_t block, const at::Tensor& x, const PackedBa
                            &observer, block, static_cast<int64_t>(s)));
   }
   const at::Tensor joined = mixed.size() == 1 ? mixed.front() : at::cat(mixed);
-  return at::linear(joined.to(x.scalar_type()), w.output, w.output_bias);
-}
-
-at::Tensor Decoder::AddMlp(int64_t block, const at::Tensor& x, TapObserver& observer) const {
-  const BlockWeights& w = weights_.blocks[static_cast<size_t>(block)];
-  const BlockTap tap(observer, block);
-  at::Tensor sum = at::empty_like(x);
-  for (int64_t first = 0; first < x.size(0); first += kMlpRows) {
-    const at::Tensor rows = x.narrow(0, first, std::min(kMlpRows, x.size(0) - first));
-    const at::Tensor in = RmsNorm(rows, w.mlp_norm, spec_.norm_epsilon);
-    tap(Site::kMlpIn, in, first);
-    const at::Tensor both = at::linear(in, w.gate_up, w.gate_up_bias);
-    const at::Tensor gate = both.narrow(1, 0, spec_.intermediate);
-    const at::Tensor up = both.narrow(1, spec_.intermediate, spec_.intermediate);
-    tap(Site::kGate, gate, first);
-    tap(Site::kUp, up, first);
-    const at::Tensor act = Activate(spec_.activation, gate);
-    tap(Site::kAct, act, first);
-    const at::Tensor product = act * up;
-    tap(Site::kProduct, product, first);
-    const at::Tensor out = at::linear(product, w.down, w.down_bias);
-    tap(Site::kMlpOut, out, first);
-    at::Tensor target = sum.narrow(0, first, rows.size(0));
-    at::add_out(target, rows, out);
-  }
-  return sum;
+  return at::linear(joined.to(w.output.scalar_type()), w.output, w.output_bias);
 }
 
 }  // namespace sinkd

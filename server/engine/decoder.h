@@ -37,8 +37,6 @@ class Decoder {
  private:
   at::Tensor Attention(int64_t block, const at::Tensor& x, const PackedBatch& batch,
                        const RopeTables& rope, TapObserver& observer) const;
-  // x plus the MLP's output, as a new tensor.
-  at::Tensor AddMlp(int64_t block, const at::Tensor& x, TapObserver& observer) const;
 
   const DecoderSpec& spec_;
   const DecoderWeights& weights_;
