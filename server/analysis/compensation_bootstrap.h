@@ -8,7 +8,7 @@
 // give no intervals.
 //
 // Work: a draw costs about 2*S*L + 4*pairs steps. Where all draws together would cost more than
-// kBootstrapSteps (about 10,000 samples of a 48-layer model at 1,000 draws and up), fewer are made,
+// kBootstrapSteps (about 1,000 samples of a 48-layer model at 1,000 draws and up), fewer are made,
 // but at least kFewestDraws; `draws` says how many.
 // Thread-safety: pure functions.
 #pragma once
@@ -25,7 +25,7 @@
 
 namespace sinkd {
 
-inline constexpr int64_t kBootstrapSteps = int64_t{1} << 31;
+inline constexpr int64_t kBootstrapSteps = int64_t{1} << 28;
 inline constexpr int64_t kFewestDraws = 100;
 
 // What the report keeps of one sample.

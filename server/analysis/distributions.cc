@@ -11,10 +11,10 @@ namespace {
 namespace policies = boost::math::policies;
 
 // Boost throws by default; no exception may leave this room.
-using Quiet = policies::policy<
-    policies::domain_error<policies::ignore_error>, policies::pole_error<policies::ignore_error>,
-    policies::overflow_error<policies::ignore_error>,
-    policies::evaluation_error<policies::ignore_error>, policies::promote_double<false>>;
+using Quiet = policies::policy<policies::domain_error<policies::ignore_error>,
+                               policies::pole_error<policies::ignore_error>,
+                               policies::overflow_error<policies::ignore_error>,
+                               policies::evaluation_error<policies::ignore_error>>;
 using Student = boost::math::students_t_distribution<double, Quiet>;
 
 }  // namespace

@@ -33,7 +33,7 @@ def make_states(rng, layers, tokens, sinks, channels=24):
         t = int(rng.integers(p0 + 1, tokens))
         first = int(rng.integers(start, end))
         last = int(rng.integers(first + 1, end + 1))
-        strength = 10.0**rng.uniform(0.5, 2.5) * rng.choice([-1, 1])
+        strength = 10.0**rng.uniform(1, 2.5) * rng.choice([-1, 1])
         states[first:last, t] += strength * direction
         if rng.random() < 0.3 and last - first > 2:
             states[(first + last) // 2, t] = rng.normal(size=channels)
@@ -408,8 +408,8 @@ def main(out):
                                     regression={"include_primary": True},
                                     compensation={"seed": 7, "bootstrap_samples": 25}), 14, 2),
             ("two layers", spec_of(), 2, 1)]:
-        lengths = [1, 2, 3, 5, *rng.integers(6, 48, 9)]
-        samples = [sample_of(rng, spec, layers, heads, int(t), int(rng.integers(0, 6)))
+        lengths = [1, 2, 3, 5, *rng.integers(6, 48, 12)]
+        samples = [sample_of(rng, spec, layers, heads, int(t), int(rng.integers(0, 9)))
                    for t in lengths]
         samples += [sample_of(rng, spec, layers, heads, 20, 3, tweak)
                     for tweak in (equal_norms, equal_candidates, rises_last)]

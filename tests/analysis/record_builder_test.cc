@@ -1,0 +1,203 @@
+// Records against an implementation of the definitions in numpy, on random traces.
+#include "server/analysis/record_builder.h"
+
+#include <iostream>
+
+#include <gmock/gmock.h>
+
+#include "server/base/status.h"
+#include "tests/analysis/oracle_file.h"
+
+namespace sinkd {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr double kRounding = 1e-13;
+
+void CompareScore(const std::optional<double>& score, const Json& expected) {
+  ASSERT_EQ(score.has_value(), !expected.is_null());
+  if (score) {
+    EXPECT_LE(RelativeDifference(*score, expected), kRounding);
+  }
+}
+
+void CompareSink(const Sink& sink, const Json& e) {
+  EXPECT_EQ(sink.position, e["position"]);
+  EXPECT_EQ(sink.token_id, e["token_id"]);
+  EXPECT_EQ(sink.token_text, "token " + std::to_string(sink.token_id));
+  EXPECT_EQ(NameOf(sink.kind), e["kind"].get<std::string>());
+  EXPECT_EQ(sink.layers, e["layers"].get<std::vector<int32_t>>());
+  EXPECT_EQ(sink.level, (Level{e["l_start"], e["lifetime"]}));
+  EXPECT_EQ(sink.contiguous, e["contiguous"]);
+  EXPECT_LE(RelativeDifference(sink.margin, e["margin"]), kRounding);
+  EXPECT_EQ(sink.mlp_norm, e["mlp_norm"]);
+  EXPECT_EQ(sink.state_norm, e["state_norm"]);
+  CompareScore(sink.score, e["score"]);
+  CompareScore(sink.score_maximum, e["score_maximum"]);
+  const auto curve = e["score_curve"].get<std::vector<double>>();
+  ASSERT_EQ(sink.score_curve.size(), curve.size());
+  for (size_t l = 0; l < curve.size(); ++l) EXPECT_NEAR(sink.score_curve[l], curve[l], 1e-7);
+}
+
+void CompareSinkRate(const SinkRateCounts& counts, const Json& e) {
+  ASSERT_EQ(counts.left_out, e["left_out"]);
+  if (counts.left_out) return;
+  EXPECT_EQ(counts.hits, e["hits"].get<std::vector<int64_t>>());
+  EXPECT_EQ(counts.cells, e["cells"]);
+  EXPECT_EQ(counts.undefined, e["undefined"]);
+}
+
+void CompareCurves(const CompensationCurves& curves, const Json& e) {
+  const auto compare = [&](const std::vector<float>& ours, const char* name) {
+    const auto expected = e[name].get<std::vector<float>>();
+    ASSERT_EQ(ours.size(), expected.size());
+    for (size_t l = 0; l < ours.size(); ++l) {
+      EXPECT_LE(std::fabs(ours[l] - expected[l]), 2e-7f * std::fabs(expected[l])) << name << l;
+    }
+  };
+  compare(curves.primary, "primary");
+  compare(curves.secondary, "secondary");
+  compare(curves.rest, "rest");
+  compare(curves.primary_norm, "primary_norm");
+}
+
+void CompareRecord(const SampleRecord& record, const Json& e) {
+  CompareSink(record.primary, e["primary"]);
+  EXPECT_EQ(record.window_start, e["window"][0]);
+  EXPECT_EQ(record.window_end, e["window"][1]);
+  EXPECT_EQ(record.undecided, e["undecided"]);
+  ASSERT_EQ(record.sinks.size(), e["sinks"].size());
+  for (size_t i = 0; i < record.sinks.size(); ++i) CompareSink(record.sinks[i], e["sinks"][i]);
+  ASSERT_TRUE(record.sink_rate && record.compensation);
+  CompareSinkRate(*record.sink_rate, e["sink_rate"]);
+  CompareCurves(*record.compensation, e["compensation"]);
+}
+
+TEST(RecordBuilder, EqualsTheDefinitionsOnRandomTraces) {
+  const Json oracle = ReadOracle("traces.json");
+  size_t samples = 0, sinks = 0;
+  for (const Json& group : oracle["groups"]) {
+    const AnalysisSpec spec = SpecOf(group["spec"]);
+    for (const Json& sample : group["samples"]) {
+      SCOPED_TRACE(group["name"].get<std::string>() + ", sample " + std::to_string(samples++));
+      const auto record = RecordOf(spec, sample);
+      ASSERT_TRUE(record.ok()) << record.status();
+      CompareRecord(*record, sample["record"]);
+      sinks += record->sinks.size();
+    }
+  }
+  std::cout << samples << " traces, " << sinks << " sinks\n";
+  EXPECT_GE(samples, 150u);
+  EXPECT_GE(sinks, 200u);
+}
+
+TEST(RecordBuilder, GivesAlphaOfEveryPosition) {
+  const Json oracle = ReadOracle("traces.json");
+  for (const Json& group : oracle["groups"]) {
+    const AnalysisSpec spec = SpecOf(group["spec"]);
+    for (const Json& sample : group["samples"]) {
+      const Trace trace = TraceOf(sample["trace"]);
+      std::vector<float> row(Trace::At(trace.positions));
+      size_t index = 0;
+      for (int64_t cell = 0; cell < trace.layers * trace.heads; ++cell) {
+        AlphaRow(spec.scores.value_or(ScoreParameters{}), trace, cell / trace.heads,
+                 cell % trace.heads, row);
+        for (const float alpha : row) {
+          const Json& expected = sample["alpha"][index++];
+          ASSERT_EQ(std::isnan(alpha), expected.is_null());
+          if (!expected.is_null()) {
+            EXPECT_NEAR(alpha, expected.get<double>(), 1e-7);
+          }
+        }
+      }
+    }
+  }
+}
+
+// A small sample in which everything is fine: position 0 rises at layer 1.
+class FineTrace : public testing::Test {
+ protected:
+  FineTrace() {
+    trace_ = {.layers = 3, .positions = 4, .heads = 1, .candidates = 3};
+    trace_.state_norm.assign(12, 1);
+    trace_.state_norm[4] = trace_.state_norm[8] = 100;
+    trace_.candidate_cosine.assign(36, 0);
+    trace_.mlp_norm.assign(12, 1);
+    trace_.attention_sum.assign(12, 0.5);
+    trace_.attention_self.assign(12, 0.5);
+    spec_.scores.emplace();
+  }
+
+  absl::StatusOr<SampleRecord> Build() {
+    return BuildRecord(spec_, {.token_ids = ids_}, trace_, nullptr);
+  }
+
+  AnalysisSpec spec_;
+  Trace trace_;
+  std::vector<int32_t> ids_ = {7, 8, 9, 10};
+};
+
+TEST_F(FineTrace, NeedsNoTokenText) {
+  const auto record = Build();
+  ASSERT_TRUE(record.ok()) << record.status();
+  EXPECT_EQ(record->primary.token_id, 7);
+  EXPECT_EQ(record->primary.token_text, "");
+  EXPECT_TRUE(record->sinks.empty());
+}
+
+TEST_F(FineTrace, RefusesAModelOfOneLayer) {
+  trace_ = {.layers = 1, .positions = 1, .heads = 1, .candidates = 1};
+  const auto status = Build().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("one layer"));
+}
+
+TEST_F(FineTrace, RefusesAnEmptySample) {
+  trace_ = {.layers = 3};
+  EXPECT_EQ(GetErrorDetail(Build().status())->reason, "EMPTY_SAMPLE");
+}
+
+TEST_F(FineTrace, NamesTheLayerAndPositionOfANonFiniteNumber) {
+  trace_.mlp_norm[2 * 4 + 3] = std::numeric_limits<float>::infinity();
+  const auto status = Build().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("MLP norm at layer 2, position 3"));
+  EXPECT_EQ(GetErrorDetail(status)->reason, "NON_FINITE_ACTIVATION");
+}
+
+TEST_F(FineTrace, FindsANanAmongTheCosinesOfACandidate) {
+  trace_.candidate_cosine[(1 * 3 + 2) * 4 + 1] = std::nanf("");
+  EXPECT_THAT(std::string(Build().status().message()), HasSubstr("layer 1, position 1"));
+}
+
+TEST_F(FineTrace, IsRefusedWhenItLacksWhatTheSpecNeeds) {
+  trace_.attention_sum.clear();
+  EXPECT_EQ(Build().status().code(), absl::StatusCode::kInternal);
+  spec_.scores.reset();
+  EXPECT_TRUE(Build().ok());
+  spec_.sink_rate = {.first_tokens = 2};
+  EXPECT_EQ(Build().status().code(), absl::StatusCode::kInternal);
+}
+
+TEST_F(FineTrace, IsRefusedWithAnotherNumberOfTokens) {
+  ids_.pop_back();
+  EXPECT_EQ(Build().status().code(), absl::StatusCode::kInternal);
+}
+
+TEST_F(FineTrace, LeavesScoresEmptyWhenNobodyAskedForThem) {
+  spec_.scores.reset();
+  EXPECT_FALSE(Build()->primary.score);
+}
+
+TEST_F(FineTrace, CountsCloseCallsInBfloat16AsUndecided) {
+  trace_.candidate_cosine[(1 * 3 + 0) * 4 + 3] = 0.905f;
+  const auto build = [&](bool bfloat16) {
+    return BuildRecord(spec_, {.token_ids = ids_, .bfloat16 = bfloat16}, trace_, nullptr);
+  };
+  EXPECT_TRUE(build(true)->undecided);
+  EXPECT_FALSE(build(false)->undecided);
+}
+
+}  // namespace
+}  // namespace sinkd

@@ -1,0 +1,146 @@
+// Regression and correlations against scipy.
+#include "server/analysis/regression.h"
+
+#include <iostream>
+#include <map>
+
+#include "server/analysis/distributions.h"
+#include "tests/analysis/oracle_file.h"
+
+namespace sinkd {
+namespace {
+
+constexpr double kTolerance = 1e-9;
+
+// Largest relative difference seen, by quantity.
+class Differences {
+ public:
+  // `unit` is the size below which a number is the rounding of larger ones.
+  void Compare(const std::string& what, double ours, const Json& expected, double unit,
+               const std::string& where) {
+    const double wanted = expected.get<double>();
+    const double scale = std::max({std::fabs(ours), std::fabs(wanted), unit});
+    const double difference = ours == wanted ? 0 : std::fabs(ours - wanted) / scale;
+    EXPECT_LE(difference, kTolerance) << where << ": " << what << " " << ours << " vs " << wanted;
+    double& largest = largest_[what];
+    largest = std::max(largest, difference);
+  }
+  ~Differences() {
+    for (const auto& [what, largest] : largest_) {
+      std::cout << "largest relative difference to scipy, " << what << ": " << largest << "\n";
+    }
+  }
+
+ private:
+  std::map<std::string, double> largest_;
+};
+
+void CompareCoefficient(const Coefficient& c, const Json& e, const std::string& where,
+                        Differences& differences) {
+  // An estimate far under its standard error is what is left when larger numbers cancel.
+  const double unit = 1e-3 * c.standard_error;
+  differences.Compare("coefficient", c.value, e["value"], unit, where);
+  differences.Compare("standard error", c.standard_error, e["standard_error"], 0, where);
+  differences.Compare("t", c.t, e["t"], 1e-3, where);
+  differences.Compare("p", c.p, e["p"], 1e-300, where);
+  differences.Compare("interval", c.lower, e["lower"], unit, where);
+  differences.Compare("interval", c.upper, e["upper"], unit, where);
+}
+
+void CompareFit(const Fit& fit, const Json& e, const std::string& where, Differences& differences) {
+  EXPECT_EQ(fit.n, e["n"]) << where;
+  EXPECT_EQ(fit.left_out, e["left_out"]) << where;
+  ASSERT_EQ(fit.undefined, e["undefined"]) << where;
+  if (!fit.undefined.empty()) return;
+  CompareCoefficient(fit.intercept, e["intercept"], where + " intercept", differences);
+  CompareCoefficient(fit.slope, e["slope"], where + " slope", differences);
+  differences.Compare("R2", fit.r_squared, e["r_squared"], 1e-6, where);
+  differences.Compare("residual deviation", fit.residual_deviation, e["residual_deviation"], 0,
+                      where);
+  ASSERT_TRUE(fit.aic) << where;
+  differences.Compare("AIC", *fit.aic, e["aic"], 1, where);
+}
+
+void CompareCorrelation(const Correlation& c, const Json& e, const std::string& where,
+                        Differences& differences) {
+  EXPECT_EQ(c.n, e["n"]) << where;
+  ASSERT_EQ(c.undefined, e["undefined"]) << where;
+  if (!c.undefined.empty()) return;
+  differences.Compare(where.ends_with("pearson") ? "Pearson" : "Spearman", c.value, e["value"],
+                      1e-3, where);
+  differences.Compare("p of a correlation", c.p, e["p"], 1e-300, where);
+}
+
+TEST(Regression, EqualsScipyOnRandomAndHardData) {
+  const Json oracle = ReadOracle("regression.json");
+  ASSERT_TRUE(oracle.is_object());
+  Differences differences;
+  for (const Json& data : oracle["cases"]) {
+    const auto x = data["x"].get<std::vector<double>>(), y = data["y"].get<std::vector<double>>();
+    std::vector<RegressionPoint> points;
+    for (size_t i = 0; i < x.size(); ++i) points.push_back({x[i], y[i]});
+    const RegressionResult result = Regress(points);
+    const std::string name = data["name"];
+    ASSERT_EQ(result.fits.size(), 4u);
+    for (size_t form = 0; form < 4; ++form) {
+      EXPECT_EQ(static_cast<size_t>(result.fits[form].form), form);
+      const Json& expected = data["fits"][form];
+      CompareFit(result.fits[form], expected, name + ", " + expected["form"].get<std::string>(),
+                 differences);
+    }
+    CompareCorrelation(result.pearson, data["pearson"], name + ", pearson", differences);
+    CompareCorrelation(result.spearman, data["spearman"], name + ", spearman", differences);
+  }
+  std::cout << oracle["cases"].size() << " data sets, 4 fits and 2 correlations each\n";
+  EXPECT_GE(oracle["cases"].size(), 90u);
+}
+
+TEST(Regression, TakesTheIntervalsWidthFromStudent) {
+  const Json oracle = ReadOracle("regression.json");
+  for (const Json& quantile : oracle["quantiles"]) {
+    EXPECT_LE(RelativeDifference(StudentQuantile975(quantile["df"]), quantile["value"]), 1e-14);
+  }
+}
+
+TEST(Regression, KnowsAPerfectFit) {
+  std::vector<RegressionPoint> points;
+  for (const double x : {1.0, 2.0, 3.0, 5.0, 8.0}) points.push_back({x, 0.1 + x / 3});
+  const Fit fit = FitForm(RegressionForm::kLinear, points);
+  EXPECT_EQ(fit.undefined, "");
+  EXPECT_NEAR(fit.slope.value, 1.0 / 3, 1e-15);
+  EXPECT_EQ(fit.slope.standard_error, 0);
+  EXPECT_TRUE(std::isinf(fit.slope.t) && fit.slope.t > 0);
+  EXPECT_EQ(fit.slope.p, 0);
+  EXPECT_EQ(fit.slope.lower, fit.slope.upper);
+  EXPECT_EQ(fit.r_squared, 1);
+  EXPECT_EQ(fit.residual_deviation, 0);
+  EXPECT_FALSE(fit.aic);
+}
+
+TEST(Regression, CallsAPerfectCorrelationOne) {
+  const std::vector<double> x = {1, 2, 4, 8}, down = {0.7, 0.4, -0.2, -1.4}, convex = {1, 3, 9, 99};
+  EXPECT_EQ(Pearson(x, down).value, -1);
+  EXPECT_EQ(Pearson(x, down).p, 0);
+  EXPECT_EQ(Spearman(x, convex).value, 1);
+  EXPECT_EQ(Spearman(x, convex).p, 0);
+}
+
+TEST(Regression, DoesNotTakeDataThatDifferByRoundingsForALine) {
+  const double next = std::nextafter(1e8, 2e8);
+  const std::vector<double> x = {1, 2, 3, 4, 5}, y = {1e8, next, 1e8, 1e8, next};
+  EXPECT_LT(std::fabs(Pearson(x, y).value), 0.9);
+}
+
+TEST(Regression, SaysWhyItIsUndefinedInsteadOfNan) {
+  const std::vector<double> three = {1, 2, 3}, two = {1, 2}, bad = {1, 2, std::nan("")};
+  EXPECT_EQ(Pearson(two, two).undefined, "fewer than 3 points");
+  EXPECT_EQ(Pearson(three, two).undefined, "x and y differ in length");
+  EXPECT_EQ(Spearman(three, bad).undefined, "a value is not finite");
+  EXPECT_EQ(Pearson(bad, three).undefined, "a value is not finite");
+  const Correlation none = Pearson(two, two);
+  EXPECT_EQ(none.value, 0);
+  EXPECT_EQ(none.p, 1);
+}
+
+}  // namespace
+}  // namespace sinkd

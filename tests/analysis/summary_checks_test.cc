@@ -1,0 +1,189 @@
+// What a summary refuses, what it notes, and what it does without data.
+#include <cmath>
+#include <ostream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/analysis/compensation_bootstrap.h"
+#include "server/analysis/summary.h"
+#include "server/base/status.h"
+
+namespace sinkd {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+AnalysisSpec Everything() {
+  AnalysisSpec spec;
+  spec.scores.emplace();
+  spec.sink_rate.emplace();
+  spec.levels.emplace();
+  spec.regression.emplace();
+  spec.compensation.emplace();
+  return spec;
+}
+
+Sink SinkAt(int32_t position, SinkKind kind, Level level) {
+  Sink sink{.position = position, .kind = kind, .level = level, .mlp_norm = 10};
+  for (int32_t i = 0; i < level.lifetime; ++i) sink.layers.push_back(level.l_start + i);
+  return sink;
+}
+
+SampleRecord RecordOf(int64_t layers) {
+  SampleRecord record{.layers = layers, .positions = 10, .window_start = 1};
+  record.window_end = static_cast<int32_t>(layers) - 1;
+  record.primary = SinkAt(0, SinkKind::kPrimary, {1, record.window_end - 1});
+  record.sinks = {SinkAt(9, SinkKind::kSecondary, {2, 2})};
+  return record;
+}
+
+TEST(Summary, OfNothingReportsNothing) {
+  const SummaryReport report = Summary(Everything()).Report();
+  EXPECT_EQ(report.samples, 0);
+  EXPECT_THAT(report.notes, IsEmpty());
+  EXPECT_FALSE(report.levels->entropy);
+  EXPECT_EQ(report.levels->secondary_per_1000_tokens, 0);
+  EXPECT_EQ(report.regression->score.fits[0].undefined, "fewer than 3 points");
+  EXPECT_EQ(report.compensation->pearson.undefined, "fewer than 3 points");
+  EXPECT_THAT(report.compensation->blocks, IsEmpty());
+}
+
+TEST(Summary, ReportsOnlyWhatWasAskedFor) {
+  AnalysisSpec spec;
+  spec.levels.emplace();
+  Summary summary(spec);
+  ASSERT_TRUE(summary.Add(RecordOf(8)).ok());
+  const SummaryReport report = summary.Report();
+  EXPECT_TRUE(report.levels);
+  EXPECT_FALSE(report.scores || report.sink_rate || report.regression || report.compensation);
+}
+
+TEST(Summary, DoesNotCountRecordsThatLackWhatAnAnalysisNeeds) {
+  Summary summary(Everything());
+  ASSERT_TRUE(summary.Add(RecordOf(8)).ok());
+  const SummaryReport report = summary.Report();
+  EXPECT_EQ(report.samples, 1);
+  EXPECT_EQ(report.levels->secondary, 1);
+  EXPECT_EQ(report.levels->position_bins[9], 1);
+  EXPECT_EQ(report.compensation->samples, 0);
+  EXPECT_EQ(report.sink_rate->samples, 0);
+  EXPECT_EQ(report.scores->by_kind[1].undefined, 1);
+  EXPECT_EQ(report.regression->without_score, 1);
+}
+
+TEST(Summary, RefusesRecordsOfAnotherDepth) {
+  Summary summary(Everything());
+  ASSERT_TRUE(summary.Add(RecordOf(8)).ok());
+  const absl::Status status = summary.Add(RecordOf(12));
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("12"));
+  EXPECT_EQ(summary.Report().samples, 1);
+}
+
+TEST(Summary, RefusesToMergeOtherParametersOrDepths) {
+  Summary summary(Everything()), deeper(Everything()), other({});
+  ASSERT_TRUE(summary.Add(RecordOf(8)).ok());
+  ASSERT_TRUE(deeper.Add(RecordOf(12)).ok());
+  EXPECT_EQ(GetErrorDetail(summary.Merge(other))->reason, "PARAMETERS_DIFFER");
+  EXPECT_EQ(GetErrorDetail(summary.Merge(deeper))->reason, "LAYERS_DIFFER");
+  EXPECT_TRUE(summary.Merge(Summary(Everything())).ok());
+  EXPECT_EQ(summary.Report().samples, 1);
+}
+
+TEST(Summary, CopiesStandAlone) {
+  Summary summary(Everything());
+  ASSERT_TRUE(summary.Add(RecordOf(8)).ok());
+  Summary copy = summary;
+  ASSERT_TRUE(copy.Merge(copy).ok());
+  EXPECT_EQ(copy.Report().levels->secondary, 2);
+  EXPECT_EQ(summary.Report().levels->secondary, 1);
+}
+
+TEST(Summary, NotesThatThePublishedRuleMeansNothingAtNineteenLayers) {
+  AnalysisSpec spec;
+  spec.detection.kind_rule = KindRule::kPublished;
+  Summary shallow(spec), deep(spec);
+  ASSERT_TRUE(shallow.Add(RecordOf(19)).ok());
+  ASSERT_TRUE(deep.Add(RecordOf(20)).ok());
+  ASSERT_EQ(shallow.Report().notes.size(), 1u);
+  EXPECT_THAT(shallow.Report().notes[0], HasSubstr("19 layers"));
+  EXPECT_THAT(deep.Report().notes, IsEmpty());
+}
+
+struct Flaw {
+  const char* name;
+  void (*make)(SampleRecord&);
+};
+void PrintTo(const Flaw& flaw, std::ostream* out) {
+  *out << flaw.name;
+}
+
+class FlawedRecord : public testing::TestWithParam<Flaw> {};
+
+TEST_P(FlawedRecord, IsRefusedAndChangesNothing) {
+  Summary summary(Everything());
+  SampleRecord record = RecordOf(8);
+  GetParam().make(record);
+  EXPECT_EQ(GetErrorDetail(summary.Add(record))->reason, "INCONSISTENT_RECORD");
+  EXPECT_EQ(summary.Report().samples, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Summary, FlawedRecord,
+    testing::Values(Flaw{"OneLayer", [](SampleRecord& r) { r.layers = 1; }},
+                    Flaw{"NoPositions", [](SampleRecord& r) { r.positions = 0; }},
+                    Flaw{"EmptyWindow", [](SampleRecord& r) { r.window_end = r.window_start; }},
+                    Flaw{"WindowPastTheLayers", [](SampleRecord& r) { r.window_end = 9; }},
+                    Flaw{"SinkPastTheSample", [](SampleRecord& r) { r.sinks[0].position = 10; }},
+                    Flaw{"NegativePosition", [](SampleRecord& r) { r.primary.position = -1; }},
+                    Flaw{"LevelPastTheLayers",
+                         [](SampleRecord& r) {
+                           r.sinks[0].level = {7, 2};
+                         }},
+                    Flaw{"NanScore", [](SampleRecord& r) { r.sinks[0].score = std::nan(""); }},
+                    Flaw{"InfiniteNorm", [](SampleRecord& r) { r.sinks[0].mlp_norm = INFINITY; }},
+                    Flaw{"ShortCurve", [](SampleRecord& r) { r.compensation.emplace(); }},
+                    Flaw{"NanCurve",
+                         [](SampleRecord& r) {
+                           const std::vector<float> nan(8, std::nanf(""));
+                           r.compensation = {nan, nan, nan, nan};
+                         }}),
+    [](const auto& flaw) { return flaw.param.name; });
+
+TEST(Compensation, MakesFewerDrawsOfVeryManySamplesAndSaysSo) {
+  AnalysisSpec spec;
+  spec.compensation = {.bootstrap_samples = 10000};
+  Summary summary(spec);
+  SampleRecord record = RecordOf(8);
+  const std::vector<float> flat(8, 0.5f);
+  for (int i = 0; i < 6000; ++i) {
+    std::vector<float> curve(8, static_cast<float>(i));
+    record.compensation = {curve, flat, flat, flat};
+    ASSERT_TRUE(summary.Add(record).ok());
+  }
+  const SummaryReport report = summary.Report();
+  ASSERT_EQ(report.notes.size(), 1u);
+  EXPECT_THAT(report.notes[0], HasSubstr("of 10000 bootstrap draws"));
+  EXPECT_EQ(report.compensation->pearson.undefined, "zero variance in y");
+  EXPECT_FALSE(report.compensation->pearson_interval);
+  EXPECT_TRUE(report.compensation->blocks[0].primary_interval);
+}
+
+TEST(Compensation, GivesNoIntervalsForOneSample) {
+  AnalysisSpec spec;
+  spec.compensation.emplace();
+  Summary summary(spec);
+  SampleRecord record = RecordOf(8);
+  record.compensation = {{1, 2, 3, 4, 5, 6, 7, 8}, {8, 7, 5, 6, 4, 3, 2, 1}, {}, {}};
+  record.compensation->rest = record.compensation->primary_norm = record.compensation->primary;
+  ASSERT_TRUE(summary.Add(record).ok());
+  const SummaryReport report = summary.Report();
+  EXPECT_EQ(report.compensation->pearson.undefined, "");
+  EXPECT_FALSE(report.compensation->pearson_interval);
+  EXPECT_FALSE(report.compensation->blocks[0].primary_interval);
+}
+
+}  // namespace
+}  // namespace sinkd
