@@ -18,7 +18,9 @@ std::vector<T> ReadTensor(const SafetensorsFile& file, const std::string& name) 
 
 }  // namespace
 
-std::filesystem::path OracleFolder() { return SINKD_ORACLE_DIR; }
+std::filesystem::path OracleFolder() {
+  return SINKD_ORACLE_DIR;
+}
 
 ExpectedSample ReadExpected(const std::string& checkpoint, const std::string& precision,
                             int64_t length) {

@@ -25,7 +25,8 @@ struct ParityCase {
 std::string CaseName(const ::testing::TestParamInfo<ParityCase>& info) {
   std::string name = absl::StrCat(info.param.checkpoint.substr(info.param.checkpoint.find('/') + 1),
                                   "_T", info.param.length);
-  std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
   return name;
 }
 
@@ -88,8 +89,8 @@ TEST_P(Float32Parity, StatesEqualTransformersAtEveryLayer) {
     EXPECT_LE(difference, kStateTolerance) << "resid_post of layer " << l;
     worst = std::max(worst, difference);
   }
-  const double raw = LargestRowDifference(recorded.last_raw(),
-                                          AsTensor(expected.last_raw, {length, spec.hidden}));
+  const double raw =
+      LargestRowDifference(recorded.last_raw(), AsTensor(expected.last_raw, {length, spec.hidden}));
   EXPECT_LE(raw, kStateTolerance) << "last layer before the final norm";
   RecordProperty("largest_state_difference", absl::StrCat(worst));
   printf("largest resid_post difference %.2e, before the final norm %.2e\n", worst, raw);
@@ -148,10 +149,11 @@ std::vector<ParityCase> Cases(const std::vector<std::string>& names,
   return cases;
 }
 
-const std::vector<std::string> kMainVariants = {"llama_grouped", "llama_rope_llama3", "qwen2_plain",
-                                                "qwen2_yarn",    "qwen2_window",      "qwen3_plain"};
+const std::vector<std::string> kMainVariants = {"llama_grouped", "llama_rope_llama3",
+                                                "qwen2_plain",   "qwen2_yarn",
+                                                "qwen2_window",  "qwen3_plain"};
 const std::vector<std::string> kOtherVariants = {
-    "llama_rope_linear", "llama_tied",          "llama_biases", "llama_head_size",
+    "llama_rope_linear",     "llama_tied",          "llama_biases", "llama_head_size",
     "llama_stored_bfloat16", "qwen2_window_unused", "qwen3_yarn"};
 
 INSTANTIATE_TEST_SUITE_P(MainVariants, Float32Parity,
@@ -189,9 +191,9 @@ TEST(PackedBatch, GivesEverySampleWhatItGetsAlone) {
       const auto length = static_cast<int64_t>(batch[s].size());
       EXPECT_LE(LargestRelative((*together)[s].state_norm, alone->front().state_norm), 1e-5);
       EXPECT_LE(LargestRelative((*together)[s].mlp_norm, alone->front().mlp_norm), 1e-5);
-      EXPECT_LE(LargestMeanDifference((*together)[s].attention_sum, alone->front().attention_sum,
-                                      length),
-                1e-5);
+      EXPECT_LE(
+          LargestMeanDifference((*together)[s].attention_sum, alone->front().attention_sum, length),
+          1e-5);
     }
   }
 }

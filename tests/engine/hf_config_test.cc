@@ -1,0 +1,181 @@
+// config.json: what each family reads, what it falls back to, and what it refuses.
+#include "server/engine/hf_config.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/base/status.h"
+#include "server/engine/model.h"
+
+namespace sinkd {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class ConfigFile {
+ public:
+  explicit ConfigFile(const std::string& text) {
+    std::string pattern = ::testing::TempDir() + "configXXXXXX";
+    path_ = mkdtemp(pattern.data());
+    std::ofstream(path_ / "config.json") << text;
+  }
+  ~ConfigFile() { std::filesystem::remove_all(path_); }
+  absl::StatusOr<DecoderSpec> Read() const { return ReadDecoderSpec(path_); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// A complete config whose last keys are `more`; JSON lets a later key win.
+std::string Config(const std::string& model_type, const std::string& more = "") {
+  return R"({"model_type":")" + model_type +
+         R"(","hidden_size":64,"num_hidden_layers":4,"num_attention_heads":8,)"
+         R"("intermediate_size":96,"vocab_size":300)" +
+         (more.empty() ? "" : "," + more) + "}";
+}
+
+DecoderSpec ReadOrDie(const std::string& text) {
+  const auto spec = ConfigFile(text).Read();
+  EXPECT_TRUE(spec.ok()) << spec.status();
+  return spec.value_or(DecoderSpec());
+}
+
+TEST(HfConfig, FillsWhatAConfigLeavesOutAsTheFamilyDoes) {
+  const DecoderSpec llama = ReadOrDie(Config("llama"));
+  EXPECT_EQ(llama.kv_heads, 8);
+  EXPECT_EQ(llama.head_size, 8);
+  EXPECT_EQ(llama.max_positions, 2048);
+  EXPECT_FALSE(llama.qkv_bias);
+  EXPECT_FALSE(llama.tied_head);
+
+  const DecoderSpec qwen2 = ReadOrDie(Config("qwen2", R"("num_key_value_heads":null)"));
+  EXPECT_EQ(qwen2.kv_heads, 8);
+  EXPECT_TRUE(qwen2.qkv_bias);
+  EXPECT_FALSE(qwen2.output_bias);
+
+  const DecoderSpec qwen3 = ReadOrDie(Config("qwen3", R"("num_key_value_heads":2)"));
+  EXPECT_EQ(qwen3.head_size, 128);
+  EXPECT_TRUE(qwen3.head_norms);
+  EXPECT_FALSE(qwen3.qkv_bias);
+}
+
+TEST(HfConfig, AbsentKeyValueHeadsOfQwenAre32) {
+  const auto spec = ConfigFile(Config("qwen2")).Read();
+  ASSERT_FALSE(spec.ok());  // 32 does not divide 8 heads
+  EXPECT_THAT(std::string(spec.status().message()), HasSubstr("num_key_value_heads"));
+}
+
+TEST(HfConfig, UsesAWindowOnlyWhenTheFlagSaysSo) {
+  const std::string heads = R"("num_key_value_heads":2,"sliding_window":16,"max_window_layers":2)";
+  EXPECT_THAT(ReadOrDie(Config("qwen2", heads)).window, ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(ReadOrDie(Config("qwen2", heads + R"(,"use_sliding_window":true)")).window,
+              ElementsAre(0, 0, 16, 16));
+  EXPECT_THAT(ReadOrDie(Config("qwen2", heads + R"(,"use_sliding_window":true,"layer_types":[)"
+                                                R"("sliding_attention","full_attention",)"
+                                                R"("full_attention","sliding_attention"])"))
+                  .window,
+              ElementsAre(16, 0, 0, 16));
+  EXPECT_THAT(ReadOrDie(Config("qwen2", R"("num_key_value_heads":2,"use_sliding_window":true,)"
+                                        R"("sliding_window":null,"max_window_layers":0)"))
+                  .window,
+              ElementsAre(0, 0, 0, 0));
+}
+
+TEST(HfConfig, ReadsRotaryScalingByOldAndNewKeys) {
+  const DecoderSpec old_keys = ReadOrDie(
+      Config("llama", R"("rope_theta":500000,"rope_scaling":{"type":"linear","factor":4})"));
+  const DecoderSpec new_keys = ReadOrDie(Config(
+      "llama", R"("rope_parameters":{"rope_type":"linear","factor":4,"rope_theta":500000})"));
+  for (const DecoderSpec& spec : {old_keys, new_keys}) {
+    EXPECT_EQ(spec.rope.kind, RopeKind::kLinear);
+    EXPECT_EQ(spec.rope.theta, 500000);
+    EXPECT_EQ(spec.rope.factor, 4);
+  }
+  EXPECT_EQ(ReadOrDie(Config("llama", R"("rope_scaling":{"rope_type":"yarn","type":"default"})"))
+                .rope.kind,
+            RopeKind::kDefault);
+}
+
+TEST(HfConfig, ResolvesTheAttentionFactorOfYarn) {
+  // 0.1 ln 4 + 1, arXiv 2309.00071.
+  EXPECT_NEAR(ReadOrDie(Config("qwen2", R"("num_key_value_heads":2,)"
+                                        R"("rope_scaling":{"type":"yarn","factor":4})"))
+                  .rope.attention_factor,
+              1.1386294, 1e-7);
+}
+
+TEST(HfConfig, TakesDtypeOverTorchDtype) {
+  EXPECT_EQ(ReadOrDie(Config("llama", R"("torch_dtype":"float32","dtype":"bfloat16")")).dtype,
+            "bfloat16");
+  EXPECT_EQ(ReadOrDie(Config("llama", R"("torch_dtype":"float32")")).dtype, "float32");
+}
+
+struct BadConfig {
+  std::string name;
+  std::string text;
+  std::string message;
+};
+
+class BadConfigs : public ::testing::TestWithParam<BadConfig> {};
+
+TEST_P(BadConfigs, AreRefusedByKeyAndValue) {
+  const auto spec = ConfigFile(GetParam().text).Read();
+  ASSERT_FALSE(spec.ok());
+  EXPECT_EQ(spec.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(spec.status().message()), HasSubstr(GetParam().message));
+  const auto detail = GetErrorDetail(spec.status());
+  ASSERT_TRUE(detail.has_value());
+  EXPECT_FALSE(detail->fix.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, BadConfigs,
+    ::testing::Values(
+        BadConfig{"Empty", "", "not valid JSON"}, BadConfig{"NotJson", "{", "not valid JSON"},
+        BadConfig{"AList", "[]", "does not hold an object"},
+        BadConfig{"TooDeep", std::string(1000, '['), "nested deeper"},
+        BadConfig{"NoModelType", "{}", "model_type"},
+        BadConfig{"UnknownFamily", Config("mamba"), "llama, qwen2, qwen3"},
+        BadConfig{"NoHiddenSize", R"({"model_type":"llama","num_hidden_layers":4})",
+                  "hidden_size is missing"},
+        BadConfig{"HugeLayers", Config("llama", R"("num_hidden_layers":1000000000000)"),
+                  "num_hidden_layers is not an integer from 1 to 1024 (got 1000000000000)"},
+        BadConfig{"PastInt64", Config("llama", R"("hidden_size":18446744073709551615)"),
+                  "hidden_size"},
+        BadConfig{"NegativeSize", Config("llama", R"("hidden_size":-64)"), "(got -64)"},
+        BadConfig{"TextForANumber", Config("llama", R"("hidden_size":"64")"), "hidden_size"},
+        BadConfig{"HeadsDoNotDivide", Config("llama", R"("num_attention_heads":7)"),
+                  "does not divide hidden_size 64"},
+        BadConfig{"KvHeadsDoNotDivide", Config("llama", R"("num_key_value_heads":3)"),
+                  "does not divide num_attention_heads 8"},
+        BadConfig{"OddHeadSize", Config("llama", R"("head_dim":7)"), "head_dim is odd"},
+        BadConfig{"UnknownActivation", Config("llama", R"("hidden_act":"gelu")"), "hidden_act"},
+        BadConfig{"UnknownRope", Config("llama", R"("rope_scaling":{"type":"spiral","factor":2})"),
+                  "rope_scaling.type is not a rotary scaling"},
+        BadConfig{"RopeWithoutFactor", Config("llama", R"("rope_scaling":{"type":"linear"})"),
+                  "rope_scaling.factor is not a number"},
+        BadConfig{"ThetaOfZero", Config("llama", R"("rope_theta":0)"), "rope_theta"},
+        BadConfig{"Quantized", Config("llama", R"("quantization_config":{"quant_method":"gptq"})"),
+                  "\"gptq\""},
+        BadConfig{"Classifier",
+                  Config("llama", R"("architectures":["LlamaForSequenceClassification"])"),
+                  "classification head"},
+        BadConfig{"LayerTypesTooFew",
+                  Config("qwen2", R"("num_key_value_heads":2,"use_sliding_window":true,)"
+                                  R"("layer_types":["full_attention"])"),
+                  "layer_types does not name 4 blocks"},
+        BadConfig{"FlagIsText", Config("llama", R"("attention_bias":"yes")"), "attention_bias"}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(HfConfig, MissingFileIsNamed) {
+  const auto spec = ReadDecoderSpec("/nonexistent");
+  ASSERT_FALSE(spec.ok());
+  EXPECT_THAT(std::string(spec.status().message()), HasSubstr("config.json"));
+}
+
+}  // namespace
+}  // namespace sinkd
