@@ -1,0 +1,69 @@
+#include "client/channel.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
+
+namespace sinkd::client {
+namespace {
+
+constexpr int kMaxReceiveBytes = 16 << 20;
+
+bool HasScheme(std::string_view address) {
+  for (std::string_view scheme : {"unix:", "unix-abstract:", "dns:", "ipv4:", "ipv6:"}) {
+    if (address.starts_with(scheme)) return true;
+  }
+  return false;
+}
+
+bool IsLoopback(std::string_view address) {
+  for (std::string_view prefix : {"127.", "localhost:", "[::1]:", "unix"}) {
+    if (address.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
+absl::Status BadAddress(std::string_view address, std::string_view why) {
+  return absl::InvalidArgumentError(
+      fmt::format("server address \"{}\" {}; give host:port, e.g. 127.0.0.1:50051", address, why));
+}
+
+}  // namespace
+
+absl::Status CheckAddress(std::string_view address) {
+  if (address.empty()) return BadAddress(address, "is empty");
+  if (address.find("//") != std::string_view::npos && !address.starts_with("dns:") &&
+      !address.starts_with("unix:")) {
+    return BadAddress(address, "is a URL");
+  }
+  if (HasScheme(address)) return absl::OkStatus();
+  const size_t colon = address.rfind(':');
+  if (colon == std::string_view::npos) return BadAddress(address, "has no port");
+  if (colon == 0) return BadAddress(address, "has no host");
+  const bool bracketed = address.front() == '[' && address[colon - 1] == ']';
+  if (!bracketed && address.find(':') != colon) {
+    return BadAddress(address, "is an IPv6 address without brackets");
+  }
+  int port = 0;
+  const std::string_view digits = address.substr(colon + 1);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (error != std::errc() || end != digits.data() + digits.size() || port < 1 || port > 65535) {
+    return BadAddress(address, "has no port between 1 and 65535");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const std::string& address,
+                                                           const ChannelOptions& options) {
+  if (absl::Status status = CheckAddress(address); !status.ok()) return status;
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kMaxReceiveBytes);
+  if (!options.user_agent.empty()) arguments.SetUserAgentPrefix(options.user_agent);
+  if (IsLoopback(address)) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+}
+
+}  // namespace sinkd::client

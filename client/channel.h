@@ -1,0 +1,32 @@
+// Channels to a sinkd server.
+//
+// Thread-safety: a channel may be shared by any number of threads and clients.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <absl/status/statusor.h>
+#include <grpcpp/channel.h>
+
+namespace sinkd::client {
+
+// The largest sample that fits the 4 MiB a gRPC server takes per message, in serialized bytes.
+inline constexpr size_t kMaxSampleBytes = (size_t{4} << 20) - 1024;
+
+struct ChannelOptions {
+  std::string user_agent;  // put before gRPC's own; e.g. "sinkctl/1.2.3"
+};
+
+// A plaintext channel to `address`: host:port, [v6]:port, or a gRPC target with a scheme (unix:,
+// dns:, ipv4:, ipv6:). Connects at the first call. Proxies are ignored for addresses of this
+// machine. INVALID_ARGUMENT, naming the address and the fix, for anything else.
+absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const std::string& address,
+                                                           const ChannelOptions& options = {});
+
+// OK when MakeChannel would take `address`.
+absl::Status CheckAddress(std::string_view address);
+
+}  // namespace sinkd::client

@@ -1,0 +1,180 @@
+#include "client/cli/analysis_flags.h"
+
+#include "client/cli/flag_values.h"
+
+namespace sinkd::cli {
+namespace {
+
+namespace v1 = ::sinks::v1;
+
+void AddInputFlags(CLI::App& app, InputOptions& input) {
+  const char* group = "Input";
+  app.add_option("-i,--input", input.files,
+                 "Samples to read, - for standard input, which is also the default when something "
+                 "is piped in; may be given several times")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--text", input.texts, "A sample of plain text; may be given several times")
+      ->type_name("TEXT")
+      ->allow_extra_args(false)
+      ->group(group);
+  AddChoice(app, "--input-format", kInputChoices,
+            "How to read the input; auto goes by the file's name, then by its first character",
+            [&](int value) { input.format = static_cast<InputFormat>(value); })
+      ->group(group);
+  app.add_flag("--lines", input.lines, "Plain text: each line is a sample, not each file")
+      ->group(group);
+  app.add_flag("--ignore-unknown-keys", input.ignore_unknown_keys,
+               "JSONL: skip keys that mean nothing here instead of refusing the line")
+      ->group(group);
+}
+
+void AddRunFlags(CLI::App& app, AnalyzeOptions& options) {
+  const char* group = "Run";
+  v1::AnalysisSpec& spec = options.spec;
+  app.add_option("-m,--model,MODEL", options.model, "Model to run on (env SINKD_MODEL)")
+      ->envname("SINKD_MODEL")
+      ->type_name("")
+      ->group(group);
+  app.add_option_function<std::string>(
+         "--run-id", [&](const std::string& id) { spec.set_run_id(id); },
+         "A name for this run, echoed in the results")
+      ->type_name("ID")
+      ->group(group);
+  app.add_option_function<std::string>(
+         "--template-date", [&](const std::string& date) { spec.set_template_date(date); },
+         "The date chat templates see")
+      ->type_name("YYYY-MM-DD")
+      ->group(group);
+  app.add_flag_callback(
+         "--fail-fast", [&] { spec.set_fail_fast(true); }, "Stop at the first bad sample")
+      ->group(group);
+  app.add_flag("--records", options.records, "Ask for the records of the samples as well (JSON)")
+      ->group(group);
+  app.add_flag("--summary-only", options.summary_only, "Only the summary, no records")
+      ->group(group);
+  app.add_flag("--no-chart", options.no_chart, "Tables without charts")->group(group);
+}
+
+void AddDetectionFlags(CLI::App& app, v1::AnalysisSpec& spec) {
+  const char* group = "Detection";
+  AddChoice(app, "--preset", kPresetChoices,
+            "Sets both thresholds: cosine 0.9 and any norm, or 0.95 and 3 times the median",
+            [&](int value) {
+              spec.mutable_detection()->set_preset(static_cast<v1::DetectionPreset>(value));
+            })
+      ->group(group);
+  AddNumber(app, "--cosine-threshold", "|cosine| with the primary sink is over this, in (0, 1)",
+            [&](double value) { spec.mutable_detection()->set_cosine_threshold(value); })
+      ->group(group);
+  AddNumber(app, "--min-norm-ratio", "Norm is at least this many times the layer's median",
+            [&](double value) { spec.mutable_detection()->set_min_norm_ratio(value); })
+      ->group(group);
+  AddChoice(
+      app, "--kind-rule", kKindRuleChoices, "How kinds of sinks are told apart",
+      [&](int value) { spec.mutable_detection()->set_kind_rule(static_cast<v1::KindRule>(value)); })
+      ->group(group);
+  AddChoice(app, "--last-state", kLastStateChoices,
+            "The last layer's state is taken after the final norm, or before it",
+            [&](int value) {
+              spec.mutable_detection()->set_last_state(static_cast<v1::LastState>(value));
+            })
+      ->group(group);
+}
+
+void AddScoreFlags(CLI::App& app, v1::AnalysisSpec& spec) {
+  const char* group = "Scores";
+  app.add_flag_callback(
+         "--exclude-self", [&] { spec.mutable_scores()->set_exclude_self(true); },
+         "Leave a position's attention to itself out")
+      ->group(group);
+  AddChoice(
+      app, "--divisor", kDivisorChoices,
+      "Divide attention by the queries that see a position, or by all",
+      [&](int value) { spec.mutable_scores()->set_divisor(static_cast<v1::QueryDivisor>(value)); })
+      ->group(group);
+  app.add_flag_callback(
+         "--curves", [&] { spec.mutable_scores()->set_curves(true); },
+         "Each sink's attention by block")
+      ->group(group);
+  app.add_flag_callback(
+         "--all-positions", [&] { spec.mutable_scores()->set_all_positions(true); },
+         "Attention received at every position, block and head (JSON, JSONL, CSV)")
+      ->group(group);
+}
+
+void AddRateFlags(CLI::App& app, v1::AnalysisSpec& spec) {
+  const char* group = "Sink rate";
+  app.add_flag_callback(
+         "--gu2024", [&] { spec.mutable_sink_rate()->set_preset(v1::SINK_RATE_PRESET_GU2024); },
+         "As Gu et al. 2024: the first 64 tokens of each sample, shorter ones left out")
+      ->group(group);
+  AddNumber(app, "--epsilon", "A (block, head) counts when attention is over this; default 0.3",
+            [&](double value) { spec.mutable_sink_rate()->set_epsilon(value); })
+      ->group(group);
+  AddInteger(
+      app, "--rate-positions", "Rates for positions below this; default 64",
+      [&](int64_t value) { spec.mutable_sink_rate()->set_positions(static_cast<int32_t>(value)); })
+      ->group(group);
+  AddInteger(app, "--first-tokens", "Cut samples to their first tokens; 0 takes whole samples",
+             [&](int64_t value) {
+               spec.mutable_sink_rate()->set_first_tokens(static_cast<int32_t>(value));
+             })
+      ->group(group);
+}
+
+void AddLevelFlags(CLI::App& app, v1::AnalysisSpec& spec) {
+  const char* group = "Levels";
+  AddNumber(app, "--min-share", "Share of the secondary sinks a distinct level holds; default 0.02",
+            [&](double value) { spec.mutable_levels()->set_min_share(value); })
+      ->group(group);
+  AddInteger(app, "--top-tokens", "Most frequent tokens listed; default 10", [&](int64_t value) {
+    spec.mutable_levels()->set_top_tokens(static_cast<int32_t>(value));
+  })->group(group);
+  app.add_flag_callback(
+         "--include-primary-position",
+         [&] { spec.mutable_levels()->set_include_primary_position(true); },
+         "Count the primary sink's own position too, as the published files do")
+      ->group(group);
+}
+
+void AddRegressionFlags(CLI::App& app, v1::AnalysisSpec& spec) {
+  const char* group = "Regression";
+  app.add_flag_callback(
+         "--include-primary", [&] { spec.mutable_regression()->set_include_primary(true); },
+         "Take sinks of kind primary as well")
+      ->group(group);
+  app.add_flag_callback(
+         "--points", [&] { spec.mutable_regression()->set_points(true); },
+         "Return the points (JSON, JSONL)")
+      ->group(group);
+}
+
+void AddCompensationFlags(CLI::App& app, v1::AnalysisSpec& spec) {
+  const char* group = "Compensation";
+  AddInteger(app, "--bootstrap-samples", "Bootstrap draws, 0 for no intervals; default 1000",
+             [&](int64_t value) {
+               spec.mutable_compensation()->set_bootstrap_samples(static_cast<int32_t>(value));
+             })
+      ->group(group);
+  AddInteger(
+      app, "--seed", "Seed of the draws; default 0",
+      [&](int64_t value) { spec.mutable_compensation()->set_seed(value); }, true)
+      ->group(group);
+}
+
+}  // namespace
+
+void AddAnalysisFlags(CLI::App& app, const FlagGroups& groups, AnalyzeOptions& options) {
+  AddRunFlags(app, options);
+  AddInputFlags(app, options.input);
+  AddDetectionFlags(app, options.spec);
+  if (groups.scores) AddScoreFlags(app, options.spec);
+  if (groups.rate) AddRateFlags(app, options.spec);
+  if (groups.levels) AddLevelFlags(app, options.spec);
+  if (groups.regression) AddRegressionFlags(app, options.spec);
+  if (groups.compensation) AddCompensationFlags(app, options.spec);
+}
+
+}  // namespace sinkd::cli

@@ -1,0 +1,37 @@
+#include "client/cli/call_setup.h"
+
+#include <cstdio>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "client/channel.h"
+
+namespace sinkd::cli {
+namespace {
+
+std::string MakeRequestId() {
+  std::random_device device;
+  return fmt::format("sinkctl-{:08x}{:08x}", device(), device());
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const GlobalOptions& options) {
+  return client::MakeChannel(options.server, {.user_agent = "sinkctl/" SINKCTL_VERSION});
+}
+
+client::CallOptions MakeCallOptions(const GlobalOptions& options,
+                                    client::Cancellation& cancellation) {
+  client::CallOptions call;
+  if (options.timeout) call.deadline = std::chrono::system_clock::now() + *options.timeout;
+  call.request_id = MakeRequestId();
+  call.cancellation = &cancellation;
+  return call;
+}
+
+void Say(const std::string& text) {
+  fmt::print(stderr, "sinkctl: {}\n", text);
+}
+
+}  // namespace sinkd::cli

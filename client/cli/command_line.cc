@@ -1,0 +1,302 @@
+#include "client/cli/command_line.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "client/channel.h"
+#include "client/cli/analysis_flags.h"
+#include "client/cli/call_setup.h"
+#include "client/cli/flag_values.h"
+#include "client/cli/suggestion.h"
+#include "client/error_report.h"
+
+namespace sinkd::cli {
+namespace {
+
+constexpr const char* kFooter = R"(Examples:
+  sinkctl models
+  sinkctl load smollm2-135m
+  sinkctl detect smollm2-135m --input prompts.jsonl
+  echo "Some text" | sinkctl scores smollm2-135m --output json
+  sinkctl analyze smollm2-135m --all --input prompts.jsonl
+
+Exit codes: 0 ok, 2 usage or bad input, 3 server unreachable, 4 error of the server or a failed
+sample, 5 deadline, 130 interrupted. `sinkctl COMMAND --help` lists a command's flags.)";
+
+constexpr const char* kInputHelp = R"(
+JSONL input, one object a line, each with an optional "id":
+  {"text": "..."}
+  {"prompt": "...", "response": "...", "raw": false}
+  {"messages": [{"role": "user", "content": "..."}], "add_generation_prompt": true}
+  {"token_ids": [1, 2, 3], "chat_rendered": false}
+Plain text is one sample a file, or one a line with --lines. The global flags (--server, --output,
+--timeout, --quiet, ...) may stand here too: `sinkctl --help`.)";
+
+// An analysis command as data.
+struct AnalysisCommand {
+  const char* name;
+  const char* description;
+  const char* example;
+  FlagGroups groups;
+  Sections sections;
+};
+
+constexpr AnalysisCommand kAnalysisCommands[] = {
+    {"detect",
+     "Find the sinks of each sample",
+     "sinkctl detect smollm2-135m --input prompts.jsonl --output csv > sinks.csv",
+     {},
+     {.detect = true}},
+    {"scores",
+     "Attention that each sink receives",
+     "sinkctl scores smollm2-135m --text \"Hello there\" --curves",
+     {.scores = true},
+     {.scores = true}},
+    {"levels",
+     "Histogram of (first layer, lifetime)",
+     "sinkctl levels smollm2-135m --input prompts.jsonl --kind-rule published",
+     {.levels = true},
+     {.levels = true}},
+    {"regress",
+     "MLP norm against score and lifetime",
+     "sinkctl regress smollm2-135m --input prompts.jsonl --include-primary",
+     {.scores = true, .regression = true},
+     {.regress = true}},
+    {"compensation",
+     "Whether secondary sinks take over where the primary is weak",
+     "sinkctl compensation smollm2-135m --input prompts.jsonl --bootstrap-samples 2000",
+     {.scores = true, .compensation = true},
+     {.compensation = true}},
+    {"rate",
+     "Sink rate by position (Gu et al. 2024)",
+     "sinkctl rate smollm2-135m --input prompts.jsonl --gu2024",
+     {.scores = true, .rate = true},
+     {.rate = true}},
+};
+
+void AddGlobalFlags(CLI::App& app, GlobalOptions& global) {
+  app.add_option("--server", global.server,
+                 "Address of sinkd (env SINKD_SERVER); default 127.0.0.1:50051")
+      ->envname("SINKD_SERVER")
+      ->type_name("HOST:PORT")
+      ->check([](const std::string& address) {
+        return std::string(client::CheckAddress(address).message());
+      })
+      ->group(kGlobalGroup);
+  AddChoice(app, "-o,--output", kOutputChoices, "Format of the results on standard output",
+            [&](int value) { global.output = static_cast<OutputFormat>(value); })
+      ->group(kGlobalGroup);
+  app.add_option_function<std::string>(
+         "--timeout", [&](const std::string& text) { global.timeout = ParseDuration(text); },
+         "Give up after this long, e.g. 500ms, 30s, 5m; default: never")
+      ->type_name("DURATION")
+      ->check([](const std::string& text) {
+        return ParseDuration(text)
+                   ? ""
+                   : "\"" + client::MakePrintable(text) + "\" is no duration; e.g. 500ms, 30s, 5m";
+      })
+      ->group(kGlobalGroup);
+  app.add_flag("-q,--quiet", global.quiet, "No progress bar and no closing remarks")
+      ->group(kGlobalGroup);
+  app.add_flag("--no-color", global.no_color, "No colours (env NO_COLOR); none when piped anyway")
+      ->group(kGlobalGroup);
+  app.add_flag("--ascii", global.ascii, "Charts in ASCII")->group(kGlobalGroup);
+}
+
+void AddModelCommands(CLI::App& app, Invocation& invocation) {
+  ModelOptions& options = invocation.models;
+  const auto add = [&](const char* name, const char* description, Command command) {
+    CLI::App* sub = app.add_subcommand(name, description);
+    sub->callback([&invocation, command] { invocation.command = command; });
+    return sub;
+  };
+  CLI::App* models = add("models", "List models, or show one", Command::kModels);
+  models->add_option("MODEL", options.model, "Show this one only")->type_name("");
+  models->add_flag("--names", options.names, "Only the names, one a line");
+  models->footer("Example:\n  sinkctl models --output json | jq '.models[].name'");
+  CLI::App* load = add("load", "Load a model and wait until it is ready", Command::kLoad);
+  load->add_option("MODEL", options.model, "Model to load")->type_name("");
+  load->add_option("--device", options.load.device, "Device of the server: cpu, cuda:0")
+      ->type_name("DEVICE");
+  AddChoice(*load, "--compute-type", kComputeTypeChoices,
+            "Format to compute in; default: as the weights are stored", [&](int value) {
+              options.load.compute_type = static_cast<sinks::v1::ComputeType>(value);
+            });
+  load->footer("Example:\n  sinkctl load smollm2-135m --compute-type float32");
+  CLI::App* unload = add("unload", "Free a model's memory", Command::kUnload);
+  unload->add_option("MODEL", options.model, "Model to unload")->type_name("");
+  unload->footer("Example:\n  sinkctl unload smollm2-135m");
+}
+
+void AddAnalysisCommands(CLI::App& app, Invocation& invocation) {
+  AnalyzeOptions& options = invocation.analyze;
+  for (const AnalysisCommand& command : kAnalysisCommands) {
+    CLI::App* sub = app.add_subcommand(command.name, command.description);
+    AddAnalysisFlags(*sub, command.groups, options);
+    sub->footer(fmt::format("Example:\n  {}\n{}", command.example, kInputHelp));
+    sub->callback([&invocation, &command] {
+      invocation.command = Command::kAnalyze;
+      invocation.analyze.sections = command.sections;
+    });
+  }
+  CLI::App* analyze = app.add_subcommand("analyze", "Several analyses in one pass");
+  Sections& sections = options.sections;
+  const char* group = "Analyses";
+  analyze->add_flag("--detect", sections.detect, "Sinks of each sample")->group(group);
+  analyze->add_flag("--scores", sections.scores, "Scores of the sinks")->group(group);
+  analyze->add_flag("--levels", sections.levels, "Level histogram")->group(group);
+  analyze->add_flag("--regress", sections.regress, "MLP norm against score and lifetime")
+      ->group(group);
+  analyze->add_flag("--compensation", sections.compensation, "Compensation")->group(group);
+  analyze->add_flag("--rate", sections.rate, "Sink rate")->group(group);
+  analyze
+      ->add_flag_callback(
+          "--all", [&sections] { sections = {true, true, true, true, true, true}; }, "All of them")
+      ->group(group);
+  AddAnalysisFlags(*analyze, {true, true, true, true, true}, options);
+  analyze->footer(fmt::format(
+      "Example:\n  sinkctl analyze smollm2-135m --levels --regress --input prompts.jsonl\n{}",
+      kInputHelp));
+  analyze->callback([&invocation] { invocation.command = Command::kAnalyze; });
+}
+
+void AddOtherCommands(CLI::App& app, Invocation& invocation) {
+  CLI::App* completion = app.add_subcommand("completion", "Print a shell's completion script");
+  completion->add_option("SHELL", invocation.shell, "bash, zsh or fish")
+      ->type_name("{bash,zsh,fish}")
+      ->required()
+      ->check([](const std::string& shell) {
+        const bool known = shell == "bash" || shell == "zsh" || shell == "fish";
+        return known ? "" : "\"" + client::MakePrintable(shell) + "\" is not one of bash,zsh,fish";
+      });
+  completion->footer(
+      "Examples:\n  source <(sinkctl completion bash)\n"
+      "  sinkctl completion zsh > ~/.zfunc/_sinkctl\n"
+      "  sinkctl completion fish > ~/.config/fish/completions/sinkctl.fish");
+  completion->callback([&invocation] { invocation.command = Command::kCompletion; });
+  CLI::App* version = app.add_subcommand("version", "Print the version");
+  version->callback([&invocation] { invocation.command = Command::kVersion; });
+}
+
+// What the flags must say together; the problem, or empty.
+std::string CheckTogether(Invocation& invocation) {
+  const bool needs_model =
+      invocation.command == Command::kLoad || invocation.command == Command::kUnload;
+  if (needs_model && invocation.models.model.empty()) {
+    return "which model? give MODEL; `sinkctl models` lists them";
+  }
+  if (invocation.command != Command::kAnalyze) return {};
+  AnalyzeOptions& options = invocation.analyze;
+  const OutputFormat output = invocation.global.output;
+  if (options.model.empty()) {
+    return "which model? give MODEL, --model or SINKD_MODEL; `sinkctl models` lists them";
+  }
+  if (options.sections.count() == 0) {
+    return "which analyses? give --detect, --scores, --levels, --regress, --compensation, --rate "
+           "or --all";
+  }
+  if (output == OutputFormat::kCsv && options.sections.count() > 1) {
+    return "CSV holds one table; choose one analysis, or --output json";
+  }
+  if (options.spec.scores().all_positions() && output == OutputFormat::kTable) {
+    return "--all-positions is too much for a table; add --output json, jsonl or csv";
+  }
+  if (options.records && options.summary_only) {
+    return "--records and --summary-only exclude each other";
+  }
+  if (options.input.files.empty() && options.input.texts.empty()) {
+    if (isatty(STDIN_FILENO) == 1) {
+      return "no input: give --input FILE, --text TEXT, or pipe samples in";
+    }
+    options.input.files.emplace_back("-");
+  }
+  return {};
+}
+
+std::vector<std::string> KnownWords(const CLI::App& app) {
+  std::vector<std::string> words;
+  for (const CLI::App* level = &app; level != nullptr; level = level->get_parent()) {
+    for (const CLI::Option* option : level->get_options()) {
+      for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+    }
+  }
+  if (app.get_parent() == nullptr) {
+    for (const CLI::App* sub : app.get_subcommands({})) words.push_back(sub->get_name());
+  }
+  return words;
+}
+
+void SayUsage(const std::string& problem, const CLI::App& app) {
+  const CLI::App* deepest = &app;
+  while (!deepest->get_subcommands().empty()) deepest = deepest->get_subcommands().front();
+  const std::string command = deepest == &app ? "sinkctl" : "sinkctl " + deepest->get_name();
+  fmt::print(stderr, "sinkctl: {}\n  `{} --help` lists what there is\n", problem, command);
+}
+
+// The error of a word the parser has no use for, which CLI11 names in its message only.
+std::string UnexpectedWord(const CLI::ExtrasError& error, const CLI::App& app) {
+  const std::string message = error.what();
+  const size_t colon = message.find(": ");
+  std::string rest = colon == std::string::npos ? message : message.substr(colon + 2);
+  if (const size_t flag = rest.find("--"); flag != std::string::npos) rest = rest.substr(flag);
+  const std::string word = rest.substr(0, rest.find_first_of(" ="));
+  const CLI::App* deepest = &app;
+  while (!deepest->get_subcommands().empty()) deepest = deepest->get_subcommands().front();
+  const bool command = deepest == &app && word.front() != '-';
+  return fmt::format("unknown {} {}{}",
+                     word.front() == '-' ? "flag"
+                     : command           ? "command"
+                                         : "word",
+                     client::MakePrintable(word), Suggest(word, KnownWords(*deepest)));
+}
+
+}  // namespace
+
+std::unique_ptr<CLI::App> MakeCommandLine(Invocation& invocation) {
+  auto app = std::make_unique<CLI::App>(
+      "sinkctl: attention sinks of language models, from a sinkd server", "sinkctl");
+  app->get_formatter()->column_width(34);
+  app->fallthrough();
+  app->option_defaults()->always_capture_default(false);
+  app->require_subcommand(0, 1);
+  app->footer(kFooter);
+  AddGlobalFlags(*app, invocation.global);
+  AddModelCommands(*app, invocation);
+  AddAnalysisCommands(*app, invocation);
+  AddOtherCommands(*app, invocation);
+  for (CLI::App* sub : app->get_subcommands({})) sub->fallthrough();
+  return app;
+}
+
+std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, CLI::App& app,
+                                         Invocation& invocation) {
+  // CLI11 reports by throwing; nothing of it leaves this function.
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    app.exit(help);
+    return kExitOk;
+  } catch (const CLI::ExtrasError& error) {
+    SayUsage(UnexpectedWord(error, app), app);
+    return kExitUsage;
+  } catch (const CLI::Error& error) {
+    SayUsage(error.what(), app);
+    return kExitUsage;
+  }
+  if (app.get_subcommands().empty()) {
+    fmt::print("{}", app.help());
+    return kExitOk;
+  }
+  if (const std::string problem = CheckTogether(invocation); !problem.empty()) {
+    SayUsage(problem, app);
+    return kExitUsage;
+  }
+  return std::nullopt;
+}
+
+}  // namespace sinkd::cli

@@ -1,0 +1,21 @@
+// The commands of sinkctl. Each takes what the command line says and returns the exit code.
+#pragma once
+
+#include "client/cli/exit_code.h"
+#include "client/cli/options.h"
+
+namespace sinkd::cli {
+
+// `models`: the list, or one model.
+ExitCode RunModels(const Invocation& invocation);
+
+// `load`: waits for the model, with progress on a terminal.
+ExitCode RunLoad(const Invocation& invocation);
+
+// `unload`.
+ExitCode RunUnload(const Invocation& invocation);
+
+// `detect`, `scores`, `levels`, `regress`, `compensation`, `rate`, `analyze`.
+ExitCode RunAnalyze(const Invocation& invocation);
+
+}  // namespace sinkd::cli

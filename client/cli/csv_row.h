@@ -1,0 +1,39 @@
+// CsvRow: one line of RFC 4180 CSV, ended by CRLF.
+//
+// Numbers are written so that they read back to the same value; absent values are empty fields.
+// Thread-safety: none.
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace sinkd::cli {
+
+class CsvRow {
+ public:
+  CsvRow& Add(std::string_view field);
+  CsvRow& Add(const char* field) { return Add(std::string_view(field)); }
+  CsvRow& Add(const std::string& field) { return Add(std::string_view(field)); }
+  CsvRow& Add(bool value) { return Add(value ? "true" : "false"); }
+  template <typename Number>
+    requires(std::integral<Number> || std::floating_point<Number>)
+  CsvRow& Add(Number value) {
+    return Add(fmt::format("{}", value));
+  }
+  // The value when `present`, else an empty field.
+  template <typename Value>
+  CsvRow& AddIf(bool present, const Value& value) {
+    return present ? Add(value) : Add("");
+  }
+  // The whole line.
+  std::string Take() { return std::move(line_) + "\r\n"; }
+
+ private:
+  std::string line_;
+  bool any_ = false;
+};
+
+}  // namespace sinkd::cli

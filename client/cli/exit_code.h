@@ -1,0 +1,27 @@
+// Exit codes of sinkctl. Where several apply, a failure of the stream comes before failed samples,
+// and those before bad input.
+#pragma once
+
+#include <string>
+
+#include <absl/status/status.h>
+
+namespace sinkd::cli {
+
+enum ExitCode {
+  kExitOk = 0,
+  kExitVerdict = 1,      // an audit's verdict is "failed"
+  kExitUsage = 2,        // the command line or the input is wrong
+  kExitUnreachable = 3,  // no server at the address, or the connection broke
+  kExitRpcError = 4,     // the server answered with an error, for the call or for some sample
+  kExitDeadline = 5,     // --timeout passed
+  kExitInterrupted = 130,
+};
+
+// The code for a failed or finished call.
+ExitCode ExitCodeFor(const absl::Status& status);
+
+// The failure of a call to `server` for people, with a hint where there is a way out.
+std::string DescribeFailure(const absl::Status& status, const std::string& server);
+
+}  // namespace sinkd::cli

@@ -1,0 +1,32 @@
+// sinkctl: the command line client of sinkd.
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "client/cli/command_line.h"
+#include "client/cli/commands.h"
+#include "client/cli/completion.h"
+
+int main(int argc, char** argv) {
+  using sinkd::cli::Command;
+  sinkd::cli::Invocation invocation;
+  const auto app = sinkd::cli::MakeCommandLine(invocation);
+  if (const auto code = sinkd::cli::ParseCommandLine(argc, argv, *app, invocation)) return *code;
+  switch (invocation.command) {
+    case Command::kModels:
+      return sinkd::cli::RunModels(invocation);
+    case Command::kLoad:
+      return sinkd::cli::RunLoad(invocation);
+    case Command::kUnload:
+      return sinkd::cli::RunUnload(invocation);
+    case Command::kAnalyze:
+      return sinkd::cli::RunAnalyze(invocation);
+    case Command::kCompletion:
+      fmt::print("{}", sinkd::cli::CompletionScript(*app, invocation.shell));
+      return sinkd::cli::kExitOk;
+    case Command::kVersion:
+      fmt::print("sinkctl {}\n", SINKCTL_VERSION);
+      return sinkd::cli::kExitOk;
+  }
+  return sinkd::cli::kExitUsage;
+}

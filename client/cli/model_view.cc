@@ -1,0 +1,176 @@
+#include "client/cli/model_view.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "client/cli/csv_row.h"
+#include "client/cli/json_writer.h"
+#include "client/cli/names.h"
+#include "client/cli/number_format.h"
+#include "client/cli/text_width.h"
+#include "client/error_report.h"
+
+namespace sinkd::cli {
+namespace {
+
+namespace v1 = ::sinks::v1;
+
+constexpr std::string_view kHeader =
+    "name,state,architecture,blocks,hidden_size,heads,kv_heads,vocabulary_size,max_positions,"
+    "device,compute_type,weight_bytes,has_chat_template,failure,warnings\r\n";
+
+std::string Id(const v1::Model& model) {
+  constexpr std::string_view kPrefix = "models/";
+  const std::string& name = model.name();
+  return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
+}
+
+Style StateStyle(v1::ModelState state) {
+  switch (state) {
+    case v1::MODEL_STATE_READY:
+      return Style::kGreen;
+    case v1::MODEL_STATE_LOADING:
+    case v1::MODEL_STATE_UNLOADING:
+      return Style::kYellow;
+    case v1::MODEL_STATE_FAILED:
+      return Style::kRed;
+    default:
+      return Style::kPlain;
+  }
+}
+
+std::string OrAbsent(const std::string& text) {
+  return text.empty() ? kAbsent : client::MakePrintable(text);
+}
+
+std::string JsonLine(const v1::Model& model) {
+  return fmt::format("{{\"type\":\"model\",\"model\":{}}}\n", ToJson(model));
+}
+
+std::string CsvLine(const v1::Model& model) {
+  CsvRow row;
+  row.Add(model.name()).Add(StateName(model.state())).Add(model.architecture());
+  row.AddIf(model.has_blocks(), model.blocks()).AddIf(model.has_hidden_size(), model.hidden_size());
+  row.AddIf(model.has_heads(), model.heads()).AddIf(model.has_kv_heads(), model.kv_heads());
+  row.AddIf(model.has_vocabulary_size(), model.vocabulary_size());
+  row.AddIf(model.has_max_positions(), model.max_positions());
+  row.Add(model.device()).Add(ComputeTypeName(model.compute_type()));
+  row.AddIf(model.has_weight_bytes(), model.weight_bytes());
+  row.AddIf(model.has_has_chat_template(), model.has_chat_template());
+  row.Add(model.failure()).Add(fmt::format("{}", fmt::join(model.warnings(), "; ")));
+  return row.Take();
+}
+
+std::vector<Cell> Row(const v1::Model& model) {
+  const auto number = [](bool present, int64_t value) {
+    return present ? Grouped(value) : std::string(kAbsent);
+  };
+  return {Cell(Id(model), Style::kBold),
+          Cell(StateName(model.state()), StateStyle(model.state())),
+          OrAbsent(model.architecture()),
+          number(model.has_blocks(), model.blocks()),
+          number(model.has_hidden_size(), model.hidden_size()),
+          number(model.has_heads(), model.heads()),
+          number(model.has_max_positions(), model.max_positions()),
+          OrAbsent(model.device()),
+          OrAbsent(ComputeTypeName(model.compute_type())),
+          model.has_weight_bytes() ? Bytes(model.weight_bytes()) : kAbsent,
+          model.has_chat_template() ? "yes" : "no",
+          ShortenToWidth(client::MakePrintable(model.failure()), 60)};
+}
+
+std::string Card(const v1::Model& model, const Terminal& terminal) {
+  std::string text =
+      Paint(terminal.color_out, Style::kBold, Id(model)) + "  " +
+      Paint(terminal.color_out, StateStyle(model.state()), StateName(model.state())) + '\n';
+  const auto line = [&](const char* label, const std::string& value) {
+    text += fmt::format("  {:<15}{}\n", label, value);
+  };
+  line("architecture", OrAbsent(model.architecture()));
+  line("shape", fmt::format("{} blocks, hidden size {}, {} heads, {} kv heads", model.blocks(),
+                            model.hidden_size(), model.heads(), model.kv_heads()));
+  line("vocabulary", Grouped(model.vocabulary_size()));
+  line("longest sample", fmt::format("{} tokens", Grouped(model.max_positions())));
+  line("chat template", model.has_chat_template() ? "yes" : "no");
+  if (!model.device().empty()) {
+    line("held on",
+         fmt::format("{} as {}, {}", client::MakePrintable(model.device()),
+                     ComputeTypeName(model.compute_type()), Bytes(model.weight_bytes())));
+  }
+  if (!model.failure().empty()) {
+    line("failure", Paint(terminal.color_out, Style::kRed, client::MakePrintable(model.failure())));
+  }
+  for (const std::string& warning : model.warnings()) {
+    line("warning", client::MakePrintable(warning));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string RenderModel(const v1::Model& model, OutputFormat format, const Terminal& terminal) {
+  switch (format) {
+    case OutputFormat::kJson:
+      return ToJson(model) + '\n';
+    case OutputFormat::kJsonl:
+      return JsonLine(model);
+    case OutputFormat::kCsv:
+      return std::string(kHeader) + CsvLine(model);
+    case OutputFormat::kTable:
+      break;
+  }
+  return Card(model, terminal);
+}
+
+ModelListWriter::ModelListWriter(bool names, OutputFormat format, const Terminal& terminal,
+                                 Output& output)
+    : names_(names),
+      format_(format),
+      terminal_(terminal),
+      output_(output),
+      table_({{"model", Align::kLeft},
+              {"state", Align::kLeft},
+              {"family", Align::kLeft},
+              {"blocks"},
+              {"hidden"},
+              {"heads"},
+              {"max tokens"},
+              {"device", Align::kLeft},
+              {"format", Align::kLeft},
+              {"memory"},
+              {"chat", Align::kLeft},
+              {"", Align::kLeft}}) {}
+
+void ModelListWriter::Add(const v1::Model& model) {
+  if (names_) {
+    output_.Write(Id(model) + '\n');
+    return;
+  }
+  switch (format_) {
+    case OutputFormat::kJson:
+      output_.Write((any_ ? ",\n  " : "{\"models\":[\n  ") + ToJson(model));
+      break;
+    case OutputFormat::kJsonl:
+      output_.Write(JsonLine(model));
+      break;
+    case OutputFormat::kCsv:
+      if (!any_) output_.Write(kHeader);
+      output_.Write(CsvLine(model));
+      break;
+    case OutputFormat::kTable:
+      table_.AddRow(Row(model));
+      break;
+  }
+  any_ = true;
+}
+
+void ModelListWriter::End() {
+  if (names_) return;
+  if (format_ == OutputFormat::kJson) output_.Write(any_ ? "\n]}\n" : "{\"models\":[]}\n");
+  if (format_ == OutputFormat::kCsv && !any_) output_.Write(kHeader);
+  if (format_ != OutputFormat::kTable) return;
+  output_.Write(any_ ? table_.Render(terminal_.color_out, 0)
+                     : "no models under the server's model root\n");
+}
+
+}  // namespace sinkd::cli

@@ -1,0 +1,74 @@
+// What the command line asks for, as plain values. Filled by command_line.h, read by the commands.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/model_client.h"
+#include "sinks/v1/analysis.pb.h"
+
+namespace sinkd::cli {
+
+enum class OutputFormat { kTable, kJson, kJsonl, kCsv };
+enum class InputFormat { kAuto, kJsonl, kText };
+
+struct GlobalOptions {
+  std::string server = "127.0.0.1:50051";
+  OutputFormat output = OutputFormat::kTable;
+  std::optional<std::chrono::milliseconds> timeout;  // for the whole command; absent: none
+  bool quiet = false;
+  bool no_color = false;
+  bool ascii = false;  // charts in ASCII only
+};
+
+struct InputOptions {
+  std::vector<std::string> files;  // "-" is standard input
+  std::vector<std::string> texts;  // samples given on the command line
+  InputFormat format = InputFormat::kAuto;
+  bool lines = false;                // plain text: a sample per line, not per file
+  bool ignore_unknown_keys = false;  // JSONL keys that mean nothing here
+};
+
+// Which results are shown. Detection always runs on the server.
+struct Sections {
+  bool detect = false;
+  bool scores = false;
+  bool levels = false;
+  bool regress = false;
+  bool compensation = false;
+  bool rate = false;
+
+  int count() const { return detect + scores + levels + regress + compensation + rate; }
+  // The results that come sample by sample.
+  bool per_sample() const { return detect || scores; }
+};
+
+struct AnalyzeOptions {
+  Sections sections;
+  std::string model;
+  sinks::v1::AnalysisSpec spec;  // parameters given on the command line; the rest is absent
+  InputOptions input;
+  bool records = false;       // records even when only summaries are shown
+  bool summary_only = false;  // no records even when they would be shown
+  bool no_chart = false;
+};
+
+struct ModelOptions {
+  std::string model;  // empty: all of them
+  bool names = false;
+  client::LoadOptions load;
+};
+
+enum class Command { kModels, kLoad, kUnload, kAnalyze, kCompletion, kVersion };
+
+struct Invocation {
+  Command command = Command::kVersion;
+  GlobalOptions global;
+  ModelOptions models;
+  AnalyzeOptions analyze;
+  std::string shell;  // of `completion`
+};
+
+}  // namespace sinkd::cli

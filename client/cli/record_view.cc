@@ -1,0 +1,132 @@
+#include "client/cli/record_view.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "client/cli/chart.h"
+#include "client/cli/names.h"
+#include "client/cli/number_format.h"
+#include "client/cli/table.h"
+#include "client/cli/text_width.h"
+
+namespace sinkd::cli {
+namespace {
+
+namespace v1 = ::sinks::v1;
+
+constexpr int kTokenWidth = 22;
+constexpr int kCurveWidth = 32;
+
+std::string IfPresent(bool present, double value, int digits) {
+  return present ? Fixed(value, digits) : kAbsent;
+}
+
+std::string SampleHead(const v1::SampleRecord& record, const Terminal& terminal) {
+  std::string title = fmt::format("sample {}", record.sample_index());
+  if (!record.sample_id().empty()) {
+    title += "  " + QuoteToken(record.sample_id(), 40, terminal.unicode);
+  }
+  std::string head = Paint(terminal.color_out, Style::kBold, title);
+  head += fmt::format("  {} tokens", Grouped(record.positions()));
+  if (record.response_tokens() > 0) {
+    head += fmt::format(" ({} prompt + {} response)", Grouped(record.prompt_tokens()),
+                        Grouped(record.response_tokens()));
+  }
+  head += fmt::format("  window [{}, {})", record.window_start(), record.window_end());
+  if (record.chat_rendered()) head += "  chat";
+  if (record.token_spans_boundary()) head += "  one token spans prompt and response";
+  if (record.undecided()) {
+    head += "  " + Paint(terminal.color_out, Style::kYellow, "undecided at bfloat16");
+  }
+  return head + '\n';
+}
+
+std::vector<Cell> SinkCells(const v1::Sink& sink, bool primary, bool scores, double curve_maximum,
+                            const Terminal& terminal) {
+  std::vector<Cell> cells = {
+      Cell(primary ? (terminal.unicode ? "◆" : "*") : "", Style::kCyan),
+      std::to_string(sink.position()),
+      Cell(QuoteToken(sink.token_text(), kTokenWidth, terminal.unicode), Style::kBold),
+      std::to_string(sink.token_id()),
+      Cell(KindName(sink.kind()), KindStyle(sink.kind())),
+      fmt::format("({}, {})", sink.l_start(), sink.lifetime()),
+      Runs({sink.layers().data(), static_cast<size_t>(sink.layers_size())}),
+      IfPresent(sink.has_margin(), sink.margin(), 4),
+      IfPresent(sink.has_mlp_norm(), sink.mlp_norm(), 1),
+      IfPresent(sink.has_state_norm(), sink.state_norm(), 1)};
+  if (scores) {
+    cells.emplace_back(IfPresent(sink.has_score(), sink.score(), 4));
+    cells.emplace_back(IfPresent(sink.has_score_maximum(), sink.score_maximum(), 4));
+  }
+  if (curve_maximum > 0) {
+    const std::span<const float> curve(sink.score_curve().data(),
+                                       static_cast<size_t>(sink.score_curve_size()));
+    cells.emplace_back(Sparkline(curve, curve_maximum, kCurveWidth, terminal.unicode));
+  }
+  return cells;
+}
+
+double LargestOfCurves(const v1::SampleRecord& record) {
+  float largest = 0;
+  const auto look = [&](const v1::Sink& sink) {
+    for (const float value : sink.score_curve()) largest = std::max(largest, value);
+  };
+  look(record.primary());
+  for (const v1::Sink& sink : record.sinks()) look(sink);
+  return static_cast<double>(largest);
+}
+
+}  // namespace
+
+Style KindStyle(v1::SinkKind kind) {
+  switch (kind) {
+    case v1::SINK_KIND_PRIMARY:
+      return Style::kCyan;
+    case v1::SINK_KIND_SECONDARY:
+      return Style::kGreen;
+    default:
+      return Style::kDim;
+  }
+}
+
+std::string RenderStarted(const v1::AnalyzeStarted& started, const Terminal& terminal) {
+  const v1::DetectionParameters& detection = started.spec().detection();
+  std::string line =
+      fmt::format("{}  {} blocks x {} heads  {} on {}", started.spec().model(), started.blocks(),
+                  started.heads(), started.compute_type(), started.device());
+  line += fmt::format("  |cos| > {}", detection.cosine_threshold());
+  if (detection.min_norm_ratio() > 0) {
+    line += fmt::format(", norm >= {} x median", detection.min_norm_ratio());
+  }
+  line += detection.kind_rule() == v1::KIND_RULE_PUBLISHED ? ", published rule" : ", window rule";
+  if (detection.last_state() == v1::LAST_STATE_RAW) line += ", raw last state";
+  return Paint(terminal.color_out, Style::kDim, line) + '\n';
+}
+
+std::string RenderRecord(const v1::SampleRecord& record, bool scores, const Terminal& terminal) {
+  std::vector<Column> columns = {{""},
+                                 {"pos"},
+                                 {"token", Align::kLeft},
+                                 {"id"},
+                                 {"kind", Align::kLeft},
+                                 {"level"},
+                                 {"layers", Align::kLeft},
+                                 {"margin"},
+                                 {"mlp norm"},
+                                 {"state norm"}};
+  if (scores) {
+    columns.push_back({"score"});
+    columns.push_back({"max"});
+  }
+  const double curve_maximum = scores ? LargestOfCurves(record) : 0.0;
+  if (curve_maximum > 0) columns.push_back({"attention by block", Align::kLeft});
+  Table table(std::move(columns));
+  table.AddRow(SinkCells(record.primary(), true, scores, curve_maximum, terminal));
+  for (const v1::Sink& sink : record.sinks()) {
+    table.AddRow(SinkCells(sink, false, scores, curve_maximum, terminal));
+  }
+  return SampleHead(record, terminal) + table.Render(terminal.color_out, 1) + '\n';
+}
+
+}  // namespace sinkd::cli

@@ -1,0 +1,23 @@
+// What the terminal shows before the summary: the head of a run and the sinks of each sample.
+//
+// Thread-safety: pure functions.
+#pragma once
+
+#include <string>
+
+#include "client/cli/terminal.h"
+#include "sinks/v1/analysis.pb.h"
+
+namespace sinkd::cli {
+
+// One line: model, format, device, parameters of the detection.
+std::string RenderStarted(const sinks::v1::AnalyzeStarted& started, const Terminal& terminal);
+
+// A line on the sample and a table of its sinks, the primary sink first and marked.
+std::string RenderRecord(const sinks::v1::SampleRecord& record, bool scores,
+                         const Terminal& terminal);
+
+// The colour of a kind.
+Style KindStyle(sinks::v1::SinkKind kind);
+
+}  // namespace sinkd::cli

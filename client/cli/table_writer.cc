@@ -1,0 +1,23 @@
+#include "client/cli/table_writer.h"
+
+#include "client/cli/record_view.h"
+#include "client/cli/summary_view.h"
+
+namespace sinkd::cli {
+
+void TableWriter::Started(const sinks::v1::AnalyzeStarted& started) {
+  blocks_ = started.blocks();
+  output_.Write(RenderStarted(started, terminal_));
+}
+
+void TableWriter::Record(const sinks::v1::SampleRecord& record) {
+  if (!options_.sections.per_sample()) return;
+  output_.Write(RenderRecord(record, options_.sections.scores, terminal_));
+}
+
+void TableWriter::Summary(const sinks::v1::Summary& summary) {
+  output_.Write(
+      RenderSummary(summary, {options_.sections, blocks_, !options_.no_chart}, terminal_));
+}
+
+}  // namespace sinkd::cli
