@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# The main job, end to end: a sinkd on free ports, two models, real prompts and responses, every
+# analysis through sinkctl, the metrics page, a clean stop. All numbers come from this run.
+#
+#   deploy/demo/run.sh [BUILD]    BUILD: the build folder, default build/dev
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+readonly build=${1:-build/dev}
+readonly python=.venv/bin/python
+readonly sinkd=$build/server/sinkd
+readonly sinkctl=$build/client/cli/sinkctl
+readonly work=.demo
+readonly models=$work/models
+readonly log=$work/sinkd.log
+readonly ports=$work/ports.json
+readonly samples=deploy/demo/samples.jsonl
+readonly real=smollm2-135m-instruct
+readonly planted=planted-table
+
+bold='' plain=''
+if [[ -t 1 && -z ${NO_COLOR:-} ]]; then
+  bold=$'\e[1m' plain=$'\e[0m'
+fi
+step=0
+server=''
+
+heading() {
+  step=$((step + 1))
+  printf '\n%s%d. %s%s\n' "$bold" "$step" "$1" "$plain"
+}
+
+fail() {
+  printf 'demo: %s\n' "$*" >&2
+  [[ ! -s $log ]] || { printf 'demo: the end of %s:\n' "$log" >&2 && tail -n 20 "$log" >&2; }
+  exit 1
+}
+
+# Runs sinkctl against this run's server.
+run() {
+  "$sinkctl" --server "$address" --quiet "$@"
+}
+
+# The same, showing the command first.
+ask() {
+  printf '\n%s$ sinkctl %s%s\n' "$bold" "$*" "$plain"
+  run "$@"
+}
+
+stop_server() {
+  if [[ -n $server ]] && kill -0 "$server" 2>/dev/null; then
+    kill -TERM "$server"
+    wait "$server" || true
+  fi
+}
+
+prepare_models() {
+  "$python" -m tests.oracle.smollm2 "$models"
+  "$python" -m tests.testing.planted "$models" --variant table
+  du -sh "$models/$real" "$models/$planted"
+}
+
+start_server() {
+  rm -f "$ports"
+  "$sinkd" --model-root "$models" --listen 127.0.0.1:0 --http-listen 127.0.0.1:0 \
+    --port-file "$ports" --drain-delay 0s 2>"$log" &
+  server=$!
+  local tries
+  for ((tries = 0; tries < 300; tries++)); do
+    [[ ! -s $ports ]] || break
+    kill -0 "$server" 2>/dev/null || fail "sinkd did not start"
+    sleep 0.1
+  done
+  [[ -s $ports ]] || fail "sinkd wrote no $ports within 30 s"
+  address=127.0.0.1:$(port grpc)
+  operations=http://127.0.0.1:$(port http)
+  "$python" deploy/demo/fetch.py "$operations/readyz" 30 >/dev/null || fail "sinkd is not ready"
+  printf 'sinkd %s serves gRPC on %s and metrics on %s/metrics\n' "$server" "$address" "$operations"
+}
+
+port() {
+  "$python" -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$ports" "$1"
+}
+
+show_metrics() {
+  local page
+  page=$("$python" deploy/demo/fetch.py "$operations/metrics")
+  printf '\n%s$ GET %s/metrics%s   (%d lines; those that moved)\n' \
+    "$bold" "$operations" "$plain" "$(wc -l <<<"$page")"
+  grep -E '^sinkd_(rpc_handled_total|samples_total|tokens_total|records_sent_total|models_loaded|model_weight_bytes|model_loads_total|sample_phase_duration_seconds_(sum|count)|queue_depth|streams_in_flight|process_resident_memory_bytes)' \
+    <<<"$page" | grep -vE ' 0$|grpc\.(health|reflection)' || fail "the metrics page shows nothing"
+}
+
+[[ -x $sinkd && -x $sinkctl ]] || fail "no sinkd and sinkctl in $build; run \`make build\`"
+mkdir -p "$work"
+trap stop_server EXIT
+
+heading "Two models: SmolLM2-135M-Instruct, and a checkpoint with planted sinks"
+prepare_models
+
+heading "Start the server on free ports and load both"
+start_server
+ask load "$real"
+ask load "$planted"
+ask models
+
+heading "SmolLM2 on real prompts and responses: sinks, scores, levels, compensation"
+ask analyze "$real" --detect --scores --levels --regress --compensation --input "$samples"
+
+heading "The same prompts on the planted checkpoint: secondary sinks with their text"
+ask detect "$planted" --input "$samples"
+ask scores "$planted" --input "$samples" --summary-only
+
+heading "Level histogram, regression and compensation of the planted checkpoint"
+ask levels "$planted" --input "$samples"
+ask regress "$planted" --input "$samples"
+ask compensation "$planted" --input "$samples"
+
+heading "Are the sinks found the ones that were planted?"
+run detect "$planted" --input "$models/$planted/samples.jsonl" --output jsonl >"$work/found.jsonl"
+"$python" deploy/demo/check_planted.py "$models/$planted/records.jsonl" <"$work/found.jsonl"
+
+heading "What the server counted"
+show_metrics
+
+heading "Stop the server"
+kill -TERM "$server"
+code=0
+wait "$server" || code=$?
+server=''
+printf 'sinkd exited with %d\n' "$code"
+[[ $code == 0 ]] || fail "a clean stop exits with 0"
