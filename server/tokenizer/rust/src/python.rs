@@ -1,8 +1,11 @@
 //! Python's semantics of text: what str methods, repr, str(float) and json.dumps do, where Rust's
 //! or minijinja's differ.
 
+use std::sync::LazyLock;
+
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, ErrorKind, State};
+use regex::Regex;
 
 /// Deeper values are refused, as Python's recursion limit refuses them.
 const MAX_DEPTH: usize = 200;
@@ -221,9 +224,36 @@ fn repr(state: &State, value: &Value, out: &mut String, depth: usize) -> Result<
             }
             out.push(if tuple { ')' } else { ']' });
         }
+        ValueKind::String => repr_string(value.as_str().unwrap_or_default(), out),
         _ => out.push_str(&format!("{value:?}")),
     }
     Ok(())
+}
+
+/// repr(str): what str.isprintable denies is escaped.
+fn repr_string(text: &str, out: &mut String) {
+    static UNPRINTABLE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^[\p{C}\p{Z}]").expect("a constant pattern"));
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    out.push(quote);
+    let mut buffer = [0; 4];
+    for c in text.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c == quote => out.extend(['\\', c]),
+            ' '..='~' => out.push(c),
+            c if UNPRINTABLE.is_match(c.encode_utf8(&mut buffer)) => match c as u32 {
+                point @ ..=0xff => out.push_str(&format!("\\x{point:02x}")),
+                point @ ..=0xffff => out.push_str(&format!("\\u{point:04x}")),
+                point => out.push_str(&format!("\\U{point:08x}")),
+            },
+            c => out.push(c),
+        }
+    }
+    out.push(quote);
 }
 
 /// json.dumps(value, ensure_ascii=..., indent=..., separators=..., sort_keys=...).

@@ -104,11 +104,18 @@ pub struct SpecialTokens {
     additional: Vec<Special>,
     /// By id, from tokenizer_config.json or the legacy files.
     listed: BTreeMap<u32, Attributes>,
+    /// Those of `listed` whose attributes win over a named token's own.
+    winning: Vec<Attributes>,
 }
 
 impl SpecialTokens {
     pub fn read(folder: &Folder, class: Class, tokenizer: &Tokenizer) -> Result<Self> {
-        let mut found = Self { named: Vec::new(), additional: Vec::new(), listed: BTreeMap::new() };
+        let mut found = Self {
+            named: Vec::new(),
+            additional: Vec::new(),
+            listed: BTreeMap::new(),
+            winning: Vec::new(),
+        };
         let mut values = folder.config.clone();
         let listed = values.get("added_tokens_decoder").is_some_and(Value::is_object);
         let mut legacy_keys = HashSet::new();
@@ -213,6 +220,7 @@ impl SpecialTokens {
                     format!("added_tokens_decoder[\"{id}\"] is not an added token"),
                 ));
             };
+            self.winning.push(attributes.clone());
             self.listed.insert(id, attributes);
         }
         Ok(())
@@ -255,7 +263,10 @@ impl SpecialTokens {
             attributes.normalized = Some(!attributes.special);
             self.listed.insert(id, attributes);
         }
+        // Not the tokens of added_tokens.json: transformers means to keep those too, but files them
+        // under a wrong key.
         for (id, token) in tokenizer.get_added_tokens_decoder() {
+            self.winning.push(Attributes::from_token(&token));
             self.listed.insert(id, Attributes::from_token(&token));
         }
         Ok(keys)
@@ -269,7 +280,7 @@ impl SpecialTokens {
         tokenizer: &Tokenizer,
     ) -> Result<()> {
         let by_content: HashMap<&str, &Attributes> =
-            self.listed.values().map(|a| (a.content.as_str(), a)).collect();
+            self.winning.iter().map(|a| (a.content.as_str(), a)).collect();
         let defaults: HashMap<_, _> = class.default_tokens().iter().copied().collect();
         let mut named = Vec::new();
         for name in NAMES {

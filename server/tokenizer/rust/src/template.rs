@@ -37,7 +37,7 @@ impl Template {
         variables: Vec<(String, Vec<String>, bool)>,
     ) -> Result<Self> {
         source.check_limits()?;
-        let text = source.without_generation_tags();
+        let text = source.prepared();
         let compiled = on_large_stack(|| {
             let mut environment = environment::create()?;
             environment.add_template_owned(NAME, text)?;

@@ -75,17 +75,34 @@ impl TemplateSource {
         Ok(())
     }
 
-    /// The text with `{% generation %}` as a call block, which renders its body.
-    pub fn without_generation_tags(&self) -> String {
-        let mut out = String::with_capacity(self.text.len());
-        let mut rest = self.text.as_str();
+    /// The text with line feeds for all line ends, as jinja2's lexer reads it, and with
+    /// `{% generation %}` as a call block, which renders its body.
+    pub fn prepared(&self) -> String {
+        let text = self.text.replace("\r\n", "\n").replace('\r', "\n");
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text.as_str();
+        let mut raw = false;
         while let Some(at) = rest.find("{%").into_iter().chain(rest.find("{#")).min() {
             out.push_str(&rest[..at]);
             rest = &rest[at..];
-            let end = if rest.starts_with("{#") { rest.find("#}") } else { rest.find("%}") };
-            let Some(end) = end else { break };
+            let comment = rest.starts_with("{#");
+            if comment && raw {
+                out.push_str("{#");
+                rest = &rest[2..];
+                continue;
+            }
+            let Some(end) = rest.find(if comment { "#}" } else { "%}" }) else { break };
             let tag = &rest[..end + 2];
-            out.push_str(&rewrite(tag).unwrap_or_else(|| tag.to_owned()));
+            let statement = Statement::parse(tag);
+            match statement.as_ref().map(|s| s.body) {
+                Some("raw") => raw = true,
+                Some("endraw") => raw = false,
+                _ => {}
+            }
+            match statement.and_then(|s| if raw { None } else { s.rewritten() }) {
+                Some(text) => out.push_str(&text),
+                None => out.push_str(tag),
+            }
             rest = &rest[end + 2..];
         }
         out.push_str(rest);
@@ -93,18 +110,31 @@ impl TemplateSource {
     }
 }
 
-fn rewrite(tag: &str) -> Option<String> {
-    let inner = tag.strip_prefix("{%")?.strip_suffix("%}")?;
-    let open = inner.chars().next().filter(|c| matches!(c, '-' | '+'));
-    let body = inner.strip_prefix(['-', '+']).unwrap_or(inner);
-    let close = body.chars().next_back().filter(|c| matches!(c, '-' | '+'));
-    let statement = match body.strip_suffix(['-', '+']).unwrap_or(body).trim() {
-        "generation" => format!("call {GENERATION}()"),
-        "endgeneration" => "endcall".to_owned(),
-        _ => return None,
-    };
-    let mark = |c: Option<char>| c.map(String::from).unwrap_or_default();
-    Some(format!("{{%{} {statement} {}%}}", mark(open), mark(close)))
+/// `{%- body -%}`
+struct Statement<'a> {
+    open: &'a str,
+    body: &'a str,
+    close: &'a str,
+}
+
+impl<'a> Statement<'a> {
+    fn parse(tag: &'a str) -> Option<Self> {
+        let inner = tag.strip_prefix("{%")?.strip_suffix("%}")?;
+        let body = inner.strip_prefix(['-', '+']).unwrap_or(inner);
+        let open = &inner[..inner.len() - body.len()];
+        let body = body.strip_suffix(['-', '+']).unwrap_or(body);
+        let close = &inner[open.len() + body.len()..];
+        Some(Self { open, body: body.trim(), close })
+    }
+
+    fn rewritten(&self) -> Option<String> {
+        let body = match self.body {
+            "generation" => format!("call {GENERATION}()"),
+            "endgeneration" => "endcall".to_owned(),
+            _ => return None,
+        };
+        Some(format!("{{%{} {body} {}%}}", self.open, self.close))
+    }
 }
 
 fn from_config(folder: &Folder) -> Result<Vec<(String, TemplateSource)>> {
@@ -140,7 +170,7 @@ mod tests {
     use super::TemplateSource;
 
     fn rewritten(text: &str) -> String {
-        TemplateSource { file: String::new(), text: text.to_owned() }.without_generation_tags()
+        TemplateSource { file: String::new(), text: text.to_owned() }.prepared()
     }
 
     #[test]
