@@ -72,13 +72,14 @@ start_server() {
     sleep 0.1
   done
   [[ -s $ports ]] || fail "sinkd wrote no $ports within 30 s"
-  address=127.0.0.1:$(port grpc)
-  operations=http://127.0.0.1:$(port http)
+  address=$(bound grpc)
+  operations=http://$(bound http)
   "$python" deploy/demo/fetch.py "$operations/readyz" 30 >/dev/null || fail "sinkd is not ready"
   printf 'sinkd %s serves gRPC on %s and metrics on %s/metrics\n' "$server" "$address" "$operations"
 }
 
-port() {
+# One of the addresses that sinkd is bound to: grpc, http.
+bound() {
   "$python" -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$ports" "$1"
 }
 
