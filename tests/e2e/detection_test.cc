@@ -1,0 +1,142 @@
+// From checkpoint to record, without a server: what is detected in real forward passes equals what
+// an independent numpy implementation finds in transformers' states, and what was planted comes
+// back exactly.
+#include <fstream>
+#include <set>
+
+#include <absl/strings/str_cat.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "server/analysis/record_builder.h"
+#include "server/analysis/summary.h"
+#include "server/engine/model.h"
+#include "tests/engine/oracle_files.h"
+
+namespace sinkd::testing {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kKinds[] = {"primary", "secondary", "noise"};
+
+std::unique_ptr<Model> LoadOrDie(const std::string& checkpoint) {
+  auto model = Model::Load(OracleFolder() / checkpoint, {.compute_type = ComputeType::kFloat32});
+  EXPECT_TRUE(model.ok()) << model.status();
+  return model.ok() ? *std::move(model) : nullptr;
+}
+
+AnalysisSpec SpecWithScores() {
+  AnalysisSpec spec;
+  spec.scores.emplace();
+  spec.levels.emplace();
+  spec.levels->include_primary_position = true;
+  return spec;
+}
+
+SampleRecord AnalyzeOrDie(const Model& model, const AnalysisSpec& spec, const TokenIds& ids,
+                          bool chat_rendered) {
+  const auto traces = model.Run({&ids, 1}, RequiredTrace(spec));
+  EXPECT_TRUE(traces.ok()) << traces.status();
+  const auto record = BuildRecord(
+      spec,
+      {.token_ids = ids, .prompt_tokens = int64_t(ids.size()), .chat_rendered = chat_rendered},
+      traces->front(), {});
+  EXPECT_TRUE(record.ok()) << record.status();
+  return record.value_or(SampleRecord());
+}
+
+struct DetectionCase {
+  std::string checkpoint;
+  int64_t length;
+};
+
+class Detection : public ::testing::TestWithParam<DetectionCase> {};
+
+TEST_P(Detection, FindsThePositionsAndLayersOfTheOracle) {
+  const auto& [checkpoint, length] = GetParam();
+  const std::string file = absl::StrCat("detection_T", length, ".json");
+  const Json want = Json::parse(std::ifstream(OracleFolder() / (checkpoint + ".expected") / file));
+  const auto model = LoadOrDie(checkpoint);
+  ASSERT_NE(model, nullptr);
+  const SampleRecord got =
+      AnalyzeOrDie(*model, SpecWithScores(), ReadExpected(checkpoint, "f32", length).ids,
+                   want["chat_rendered"].get<bool>());
+  EXPECT_EQ(got.primary.position, want["p0"].get<int32_t>());
+  EXPECT_EQ(got.window_start, want["window"][0].get<int32_t>());
+  EXPECT_EQ(got.window_end, want["window"][1].get<int32_t>());
+  ASSERT_EQ(got.sinks.size(), want["sinks"].size());
+  for (size_t i = 0; i < got.sinks.size(); ++i) {
+    const Sink& sink = got.sinks[i];
+    const Json& expected = want["sinks"][i];
+    EXPECT_EQ(sink.position, expected["position"].get<int32_t>());
+    EXPECT_EQ(sink.layers, expected["layers"].get<std::vector<int32_t>>()) << sink.position;
+    EXPECT_EQ(kKinds[static_cast<int>(sink.kind)], expected["kind"].get<std::string>());
+    EXPECT_NEAR(sink.margin, expected["margin"].get<double>(), 1e-5);
+    if (!expected["score"].is_null()) {
+      ASSERT_TRUE(sink.score.has_value());
+      EXPECT_NEAR(*sink.score, expected["score"].get<double>(), 1e-5);
+      EXPECT_NEAR(*sink.score_maximum, expected["score_maximum"].get<double>(), 1e-5);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Oracle, Detection,
+    ::testing::Values(
+        DetectionCase{"tiny/llama_grouped", 64}, DetectionCase{"tiny/llama_grouped", 1000},
+        DetectionCase{"tiny/llama_grouped", 2500}, DetectionCase{"tiny/llama_rope_llama3", 1000},
+        DetectionCase{"tiny/qwen2_plain", 2}, DetectionCase{"tiny/qwen2_plain", 1000},
+        DetectionCase{"tiny/qwen2_yarn", 1000}, DetectionCase{"tiny/qwen2_window", 2500},
+        DetectionCase{"tiny/qwen3_plain", 1}, DetectionCase{"tiny/qwen3_plain", 1000},
+        DetectionCase{"smollm2/smollm2-135m-instruct", 64},
+        DetectionCase{"smollm2/smollm2-135m-instruct", 1000},
+        DetectionCase{"smollm2/smollm2-135m-instruct", 2500}),
+    [](const auto& test) {
+      std::string name = test.param.checkpoint.substr(test.param.checkpoint.find('/') + 1);
+      std::replace(name.begin(), name.end(), '-', '_');
+      return absl::StrCat(name, "_T", test.param.length);
+    });
+
+class Planted : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Planted, LevelsComeBackExactly) {
+  const std::string checkpoint = "planted/" + GetParam();
+  const auto model = LoadOrDie(checkpoint);
+  ASSERT_NE(model, nullptr);
+  std::ifstream records(OracleFolder() / checkpoint / "records.jsonl");
+  AnalysisSpec spec = SpecWithScores();
+  spec.levels->include_primary_position = false;
+  Summary summary(spec);
+  std::map<Level, int64_t> planted;
+  int64_t samples = 0;
+  for (std::string line; std::getline(records, line); ++samples) {
+    const Json want = Json::parse(line);
+    const auto ids = want["token_ids"].get<TokenIds>();
+    const SampleRecord got = AnalyzeOrDie(*model, spec, ids, want["chat_rendered"].get<bool>());
+    EXPECT_EQ(got.primary.position, want["primary"]["position"].get<int32_t>());
+    EXPECT_EQ(got.window_start, want["primary"]["window"][0].get<int32_t>());
+    EXPECT_EQ(got.window_end, want["primary"]["window"][1].get<int32_t>());
+    ASSERT_EQ(got.sinks.size(), want["sinks"].size()) << want["sample_id"];
+    for (size_t i = 0; i < got.sinks.size(); ++i) {
+      const Json& expected = want["sinks"][i];
+      EXPECT_EQ(got.sinks[i].position, expected["position"].get<int32_t>());
+      EXPECT_EQ(got.sinks[i].layers, expected["layers"].get<std::vector<int32_t>>());
+      EXPECT_EQ(kKinds[static_cast<int>(got.sinks[i].kind)], expected["kind"].get<std::string>());
+      planted[{expected["layers"][0].get<int32_t>(), int32_t(expected["layers"].size())}] += 1;
+    }
+    ASSERT_TRUE(summary.Add(got).ok());
+  }
+  EXPECT_GE(samples, 10);
+  std::map<Level, int64_t> histogram;
+  const SummaryReport report = summary.Report();
+  for (const LevelCount& count : report.levels->counts) histogram[count.level] += count.count;
+  EXPECT_EQ(histogram, planted);
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, Planted,
+                         ::testing::Values("planted-table", "planted-context", "planted-weakening"),
+                         [](const auto& test) { return test.param.substr(8); });
+
+}  // namespace
+}  // namespace sinkd::testing
