@@ -16,7 +16,7 @@
 #include "server/base/status.h"
 #include "server/config_file.h"
 #include "server/config_values.h"
-#include "server/models/registry.h"
+#include "server/models/model_id.h"
 
 namespace sinkd {
 namespace {
@@ -147,6 +147,13 @@ const std::array kSettings = {
         [](const Config& config) {
           return std::string(config.insecure_listen ? "true" : "false");
         }},
+    Setting{"port-file", "FILE",
+            "Where to write the bound addresses as JSON once the server is ready, for port 0",
+            [](const Given& given, Config& config) {
+              config.port_file = given.value;
+              return absl::OkStatus();
+            },
+            Quoted<&Config::port_file>},
     Setting{"model-root", "DIR", "Folder that holds one folder per model (required)",
             ApplyModelRoot, ShowModelRoot},
     Setting{"load", "ID",

@@ -27,6 +27,7 @@ struct Config {
   std::string listen = "127.0.0.1:50051";      // gRPC, host:port
   std::string http_listen = "127.0.0.1:9464";  // metrics and health, host:port; empty: off
   bool insecure_listen = false;                // other than loopback addresses may be used
+  std::string port_file;                       // where bound addresses are written once ready
 
   std::filesystem::path model_root;
   std::vector<std::string> load;  // ids of models to load at start

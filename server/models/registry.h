@@ -21,6 +21,7 @@
 #include <absl/status/statusor.h>
 
 #include "server/engine/model.h"
+#include "server/models/model_id.h"
 #include "server/tokenizer/tokenizer.h"
 
 namespace sinkd {
@@ -50,9 +51,6 @@ struct ModelEntry {
   bool has_chat_template = false;   // when loaded
   std::string failure;              // kFailed, or why spec is empty
 };
-
-// ^[a-z0-9][a-z0-9._-]{0,63}$
-bool IsModelId(std::string_view id);
 
 class Registry {
  public:

@@ -1,32 +1,18 @@
 #include "server/models/registry_errors.h"
 
-#include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
 
 #include "server/base/status.h"
-#include "server/models/registry.h"
+#include "server/models/model_id.h"
 
 namespace sinkd {
 namespace {
 
-constexpr size_t kMaxIdBytes = 64;
 constexpr std::chrono::milliseconds kRetryAfter{1000};
 
-bool IsIdStart(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-bool IsIdPart(char c) {
-  return IsIdStart(c) || c == '.' || c == '_' || c == '-';
-}
-
 }  // namespace
-
-bool IsModelId(std::string_view id) {
-  return !id.empty() && id.size() <= kMaxIdBytes && IsIdStart(id.front()) &&
-         std::all_of(id.begin(), id.end(), IsIdPart);
-}
 
 std::string ModelSubject(std::string_view id) {
   return fmt::format("models/{}", id);
