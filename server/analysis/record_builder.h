@@ -27,8 +27,11 @@ struct SampleFacts {
 };
 
 // `token_text` turns a token id into readable text; it is called for sinks only and may be empty.
-// `trace` must have been made with RequiredTrace(spec). Errors: INVALID_ARGUMENT for a model of one
-// layer (no window exists).
+// `trace` must have been made with RequiredTrace(spec). `undecided` looks at the margins of the
+// sinks past the primary one: the primary's cosine with itself is 1 at any precision.
+// Errors: those of CheckTrace (trace_check.h) - INVALID_ARGUMENT for a model of one layer (no
+// window exists) or a sample without tokens, FAILED_PRECONDITION (NON_FINITE_ACTIVATION) naming
+// layer and position, INTERNAL for a trace that does not fit `spec` or `facts`.
 absl::StatusOr<SampleRecord> BuildRecord(const AnalysisSpec& spec, const SampleFacts& facts,
                                          const Trace& trace,
                                          const std::function<std::string(int32_t)>& token_text);

@@ -1,5 +1,6 @@
 // The edges of the definitions that random data do not reach.
 #include "server/analysis/sink_detection.h"
+
 #include <ostream>
 
 #include <gmock/gmock.h>
