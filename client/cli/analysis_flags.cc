@@ -33,7 +33,7 @@ void AddInputFlags(CLI::App& app, InputOptions& input) {
 void AddRunFlags(CLI::App& app, AnalyzeOptions& options) {
   const char* group = "Run";
   v1::AnalysisSpec& spec = options.spec;
-  app.add_option("-m,--model,MODEL", options.model, "Model to run on (env SINKD_MODEL)")
+  app.add_option("-m,--model,MODEL", options.model, "Model to run on")
       ->envname("SINKD_MODEL")
       ->type_name("")
       ->group(group);
@@ -46,9 +46,6 @@ void AddRunFlags(CLI::App& app, AnalyzeOptions& options) {
          "--template-date", [&](const std::string& date) { spec.set_template_date(date); },
          "The date chat templates see")
       ->type_name("YYYY-MM-DD")
-      ->group(group);
-  app.add_flag_callback(
-         "--fail-fast", [&] { spec.set_fail_fast(true); }, "Stop at the first bad sample")
       ->group(group);
   app.add_flag("--records", options.records, "Ask for the records of the samples as well (JSON)")
       ->group(group);

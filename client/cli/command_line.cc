@@ -35,7 +35,7 @@ JSONL input, one object a line, each with an optional "id":
   {"messages": [{"role": "user", "content": "..."}], "add_generation_prompt": true}
   {"token_ids": [1, 2, 3], "chat_rendered": false}
 Plain text is one sample a file, or one a line with --lines. The global flags (--server, --output,
---timeout, --quiet, ...) may stand here too: `sinkctl --help`.)";
+--timeout, --fail-fast, ...) may stand here too: `sinkctl --help`.)";
 
 // An analysis command as data.
 struct AnalysisCommand {
@@ -79,9 +79,9 @@ constexpr AnalysisCommand kAnalysisCommands[] = {
      {.rate = true}},
 };
 
-void AddGlobalFlags(CLI::App& app, GlobalOptions& global) {
-  app.add_option("--server", global.server,
-                 "Address of sinkd (env SINKD_SERVER); default 127.0.0.1:50051")
+void AddGlobalFlags(CLI::App& app, Invocation& invocation) {
+  GlobalOptions& global = invocation.global;
+  app.add_option("--server", global.server, "Address of sinkd; default 127.0.0.1:50051")
       ->envname("SINKD_SERVER")
       ->type_name("HOST:PORT")
       ->check([](const std::string& address) {
@@ -104,6 +104,10 @@ void AddGlobalFlags(CLI::App& app, GlobalOptions& global) {
   app.add_flag("-q,--quiet", global.quiet, "No progress bar and no closing remarks")
       ->group(kGlobalGroup);
   app.add_flag("--no-color", global.no_color, "No colours (env NO_COLOR); none when piped anyway")
+      ->group(kGlobalGroup);
+  app.add_flag_callback(
+         "--fail-fast", [&] { invocation.analyze.spec.set_fail_fast(true); },
+         "Stop at the first bad sample")
       ->group(kGlobalGroup);
   app.add_flag("--ascii", global.ascii, "Charts in ASCII")->group(kGlobalGroup);
 }
@@ -231,28 +235,33 @@ std::vector<std::string> KnownWords(const CLI::App& app) {
   return words;
 }
 
-void SayUsage(const std::string& problem, const CLI::App& app) {
+// The command that was named, or the program itself.
+const CLI::App& Deepest(const CLI::App& app) {
   const CLI::App* deepest = &app;
   while (!deepest->get_subcommands().empty()) deepest = deepest->get_subcommands().front();
-  const std::string command = deepest == &app ? "sinkctl" : "sinkctl " + deepest->get_name();
+  return *deepest;
+}
+
+void SayUsage(const std::string& problem, const CLI::App& app) {
+  const CLI::App& deepest = Deepest(app);
+  const std::string command = &deepest == &app ? "sinkctl" : "sinkctl " + deepest.get_name();
   fmt::print(stderr, "sinkctl: {}\n  `{} --help` lists what there is\n", problem, command);
 }
 
-// The error of a word the parser has no use for, which CLI11 names in its message only.
-std::string UnexpectedWord(const CLI::ExtrasError& error, const CLI::App& app) {
-  const std::string message = error.what();
-  const size_t colon = message.find(": ");
-  std::string rest = colon == std::string::npos ? message : message.substr(colon + 2);
-  if (const size_t flag = rest.find("--"); flag != std::string::npos) rest = rest.substr(flag);
-  const std::string word = rest.substr(0, rest.find_first_of(" ="));
-  const CLI::App* deepest = &app;
-  while (!deepest->get_subcommands().empty()) deepest = deepest->get_subcommands().front();
-  const bool command = deepest == &app && word.front() != '-';
-  return fmt::format("unknown {} {}{}",
-                     word.front() == '-' ? "flag"
-                     : command           ? "command"
-                                         : "word",
-                     client::MakePrintable(word), Suggest(word, KnownWords(*deepest)));
+// The error of a word the parser has no use for: the first flag among them, else the first word.
+std::string UnexpectedWord(const CLI::App& app) {
+  const std::vector<std::string> words = app.remaining(true);
+  std::string word = words.empty() ? std::string() : words.front();
+  for (const std::string& candidate : words) {
+    if (candidate.starts_with('-')) {
+      word = candidate.substr(0, candidate.find('='));
+      break;
+    }
+  }
+  const CLI::App& deepest = Deepest(app);
+  const char* sort = word.starts_with('-') ? "flag" : &deepest == &app ? "command" : "word";
+  return fmt::format("unknown {} {}{}", sort, client::MakePrintable(word),
+                     Suggest(word, KnownWords(deepest)));
 }
 
 }  // namespace
@@ -265,7 +274,7 @@ std::unique_ptr<CLI::App> MakeCommandLine(Invocation& invocation) {
   app->option_defaults()->always_capture_default(false);
   app->require_subcommand(0, 1);
   app->footer(kFooter);
-  AddGlobalFlags(*app, invocation.global);
+  AddGlobalFlags(*app, invocation);
   AddModelCommands(*app, invocation);
   AddAnalysisCommands(*app, invocation);
   AddOtherCommands(*app, invocation);
@@ -281,8 +290,8 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, CLI:
   } catch (const CLI::Success& help) {
     app.exit(help);
     return kExitOk;
-  } catch (const CLI::ExtrasError& error) {
-    SayUsage(UnexpectedWord(error, app), app);
+  } catch (const CLI::ExtrasError&) {
+    SayUsage(UnexpectedWord(app), app);
     return kExitUsage;
   } catch (const CLI::Error& error) {
     SayUsage(error.what(), app);

@@ -104,7 +104,8 @@ std::string RenderStarted(const v1::AnalyzeStarted& started, const Terminal& ter
   return Paint(terminal.color_out, Style::kDim, line) + '\n';
 }
 
-std::string RenderRecord(const v1::SampleRecord& record, bool scores, const Terminal& terminal) {
+std::string RenderRecord(const v1::SampleRecord& record, const RecordView& view,
+                         const Terminal& terminal) {
   std::vector<Column> columns = {{""},
                                  {"pos"},
                                  {"token", Align::kLeft},
@@ -115,16 +116,16 @@ std::string RenderRecord(const v1::SampleRecord& record, bool scores, const Term
                                  {"margin"},
                                  {"mlp norm"},
                                  {"state norm"}};
-  if (scores) {
+  if (view.scores) {
     columns.push_back({"score"});
     columns.push_back({"max"});
   }
-  const double curve_maximum = scores ? LargestOfCurves(record) : 0.0;
+  const double curve_maximum = view.scores && view.curves ? LargestOfCurves(record) : 0.0;
   if (curve_maximum > 0) columns.push_back({"attention by block", Align::kLeft});
   Table table(std::move(columns));
-  table.AddRow(SinkCells(record.primary(), true, scores, curve_maximum, terminal));
+  table.AddRow(SinkCells(record.primary(), true, view.scores, curve_maximum, terminal));
   for (const v1::Sink& sink : record.sinks()) {
-    table.AddRow(SinkCells(sink, false, scores, curve_maximum, terminal));
+    table.AddRow(SinkCells(sink, false, view.scores, curve_maximum, terminal));
   }
   return SampleHead(record, terminal) + table.Render(terminal.color_out, 1) + '\n';
 }

@@ -13,8 +13,13 @@ namespace sinkd::cli {
 // One line: model, format, device, parameters of the detection.
 std::string RenderStarted(const sinks::v1::AnalyzeStarted& started, const Terminal& terminal);
 
+struct RecordView {
+  bool scores = false;
+  bool curves = true;  // where the record holds them
+};
+
 // A line on the sample and a table of its sinks, the primary sink first and marked.
-std::string RenderRecord(const sinks::v1::SampleRecord& record, bool scores,
+std::string RenderRecord(const sinks::v1::SampleRecord& record, const RecordView& view,
                          const Terminal& terminal);
 
 // The colour of a kind.

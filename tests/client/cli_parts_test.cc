@@ -1,0 +1,173 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/cli/csv_row.h"
+#include "client/cli/flag_values.h"
+#include "client/cli/line_reader.h"
+#include "client/cli/number_format.h"
+#include "client/cli/sample_reader.h"
+#include "client/cli/suggestion.h"
+#include "client/cli/table.h"
+#include "client/cli/text_width.h"
+
+namespace sinkd::cli {
+namespace {
+
+using ::testing::ElementsAre;
+
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& content, const std::string& extension = "") {
+    path_ = ::testing::TempDir() + "sinkctl_XXXXXX" + extension;
+    const int descriptor = mkstemps(path_.data(), static_cast<int>(extension.size()));
+    EXPECT_EQ(write(descriptor, content.data(), content.size()),
+              static_cast<ssize_t>(content.size()));
+    close(descriptor);
+  }
+  ~TemporaryFile() { unlink(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::vector<std::string> Lines(const std::string& content, size_t cap = 1000) {
+  const TemporaryFile file(content);
+  StopSignal stop;
+  LineReader reader(*ByteStream::Open(file.path(), &stop), cap);
+  std::vector<std::string> lines;
+  while (true) {
+    const auto line = reader.Next();
+    if (!line.ok() || !line->has_value()) return lines;
+    lines.push_back(std::to_string((*line)->number) +
+                    ((*line)->too_long ? "!" : ":" + std::string((*line)->text)));
+  }
+}
+
+TEST(LineReader, TakesEveryEndOfLine) {
+  EXPECT_THAT(Lines("a\nb\r\n\r\n\nc"), ElementsAre("1:a", "2:b", "3:", "4:", "5:c"));
+  EXPECT_THAT(Lines(""), ElementsAre());
+  EXPECT_THAT(Lines("\n"), ElementsAre("1:"));
+}
+
+TEST(LineReader, LeavesTheByteOrderMarkOut) {
+  EXPECT_THAT(Lines("\xEF\xBB\xBF{}\n\xEF\xBB\xBF"), ElementsAre("1:{}", "2:\xEF\xBB\xBF"));
+  EXPECT_THAT(Lines("\xEF\xBB"), ElementsAre("1:\xEF\xBB"));
+}
+
+TEST(LineReader, SkipsALineOverTheCapAndGoesOn) {
+  const std::string line(300'000, 'x');
+  EXPECT_THAT(Lines("a\n" + line + "\nb\n" + line, 100'000), ElementsAre("1:a", "2!", "3:b", "4!"));
+}
+
+TEST(ByteStream, WakesAReaderThatWaits) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const int saved = dup(STDIN_FILENO);
+  dup2(ends[0], STDIN_FILENO);
+  InputOptions options;
+  options.files = {"-"};
+  SampleReader reader(options);
+  std::thread stopper([&] { reader.Stop(); });
+  EXPECT_FALSE(reader.Next());
+  stopper.join();
+  dup2(saved, STDIN_FILENO);
+  for (const int descriptor : {saved, ends[0], ends[1]}) close(descriptor);
+}
+
+std::vector<std::string> Read(InputOptions options) {
+  SampleReader reader(std::move(options));
+  std::vector<std::string> items;
+  while (auto item = reader.Next()) {
+    if (const auto* sample = std::get_if<InputSample>(&*item)) {
+      items.push_back(sample->sample.text().text());
+    } else {
+      const auto& error = std::get<InputError>(*item);
+      items.push_back("error at " + std::to_string(error.line));
+    }
+  }
+  return items;
+}
+
+TEST(SampleReader, GoesByTheNameThenByTheFirstCharacter) {
+  const TemporaryFile jsonl("\xEF\xBB\xBF\n{\"text\": \"a\"}\r\n\n{\"text\": \"b\"}");
+  EXPECT_THAT(Read({.files = {jsonl.path()}}), ElementsAre("a", "b"));
+  const TemporaryFile text("{not json}\nsecond\n", ".txt");
+  EXPECT_THAT(Read({.files = {text.path()}}), ElementsAre("{not json}\nsecond"));
+  EXPECT_THAT(Read({.files = {text.path()}, .lines = true}), ElementsAre("{not json}", "second"));
+  EXPECT_THAT(Read({.files = {text.path()}, .format = InputFormat::kJsonl}),
+              ElementsAre("error at 1", "error at 2"));
+}
+
+TEST(SampleReader, TakesTextsThenFiles) {
+  const TemporaryFile file("f", ".txt");
+  EXPECT_THAT(Read({.files = {file.path()}, .texts = {"a", "b"}}), ElementsAre("a", "b", "f"));
+}
+
+TEST(SampleReader, RefusesEmptyTooLongAndNonUtf8Texts) {
+  const TemporaryFile empty("", ".txt");
+  const TemporaryFile large(std::string(5 << 20, 'x'), ".txt");
+  const TemporaryFile latin("caf\xe9", ".txt");
+  EXPECT_THAT(Read({.files = {empty.path(), large.path(), latin.path()}}),
+              ElementsAre("error at 0", "error at 0", "error at 0"));
+}
+
+TEST(TextWidth, CountsColumnsAsATerminalDoes) {
+  EXPECT_EQ(DisplayWidth("abc"), 3);
+  EXPECT_EQ(DisplayWidth("漢字"), 4);
+  EXPECT_EQ(DisplayWidth("e\u0301"), 1);
+  EXPECT_EQ(DisplayWidth("é"), 1);
+  EXPECT_EQ(ShortenToWidth("漢字漢字", 5), "漢字…");
+  EXPECT_EQ(QuoteToken(" a\n\"\\\x1b\u200b"), "\" a\\n\\\"\\\\\\x1b\\u{200b}\"");
+  EXPECT_LE(DisplayWidth(QuoteToken(std::string(100'000, 'x'))), 24);
+}
+
+TEST(Table, AlignsWideText) {
+  Table table({{"token", Align::kLeft}, {"n"}});
+  table.AddRow({"漢字", "1"});
+  table.AddRow({"abcdef", "20"});
+  EXPECT_EQ(table.Render(false, 0),
+            "token    n\n"
+            "漢字     1\n"
+            "abcdef  20\n");
+}
+
+TEST(NumberFormat, KeepsItsPrecision) {
+  EXPECT_EQ(Grouped(1234567), "1,234,567");
+  EXPECT_EQ(Grouped(-1000), "-1,000");
+  EXPECT_EQ(Grouped(999), "999");
+  EXPECT_EQ(Compact(0.00001), "1.000e-05");
+  EXPECT_EQ(Compact(12345.678), "12345.7");
+  EXPECT_EQ(PValue(0), "<1e-300");
+  EXPECT_EQ(Bytes(1536), "1.5 KiB");
+  EXPECT_EQ(Runs(std::vector<int32_t>{1, 2, 3, 7, 9, 10}), "1-3,7,9-10");
+  EXPECT_EQ(Duration(3725), "1:02:05");
+}
+
+TEST(CsvRow, QuotesAsRfc4180Says) {
+  EXPECT_EQ(CsvRow().Add("a").Add("b,c").Add("d\"e\n").Add(0.1).Add(true).AddIf(false, 1).Take(),
+            "a,\"b,c\",\"d\"\"e\n\",0.1,true,\r\n");
+}
+
+TEST(Suggestion, OffersOnlyWhatIsNear) {
+  const std::vector<std::string> words = {"detect", "scores"};
+  EXPECT_EQ(Suggest("detcet", words), "; did you mean \"detect\"?");
+  EXPECT_EQ(Suggest("unrelated", words), "");
+}
+
+TEST(Flags, ParseDurations) {
+  EXPECT_EQ(ParseDuration("30"), std::chrono::seconds(30));
+  EXPECT_EQ(ParseDuration("1.5s"), std::chrono::milliseconds(1500));
+  EXPECT_EQ(ParseDuration("2m"), std::chrono::minutes(2));
+  for (const char* bad : {"", "0", "-1s", "5x", "s", "nan", "1e30h"}) {
+    EXPECT_FALSE(ParseDuration(bad)) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace sinkd::cli

@@ -1,0 +1,82 @@
+// FakeServer: the sinks.v1 services in this process, with scripted answers.
+//
+// Analyze answers sample i with MakeRecord(i, sample) and ends with MakeSummary, unless the script
+// says otherwise. Thread-safety: scripts are set before the first call; counters may be read from
+// any thread.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <grpcpp/server.h>
+
+#include "sinks/v1/analysis.grpc.pb.h"
+#include "sinks/v1/models.grpc.pb.h"
+
+namespace sinkd::testing {
+
+using AnalyzeStream =
+    grpc::ServerReaderWriter<sinks::v1::AnalyzeResponse, sinks::v1::AnalyzeRequest>;
+
+// A whole record with a primary sink at 0 and one secondary sink; its texts hold a newline, a wide
+// character and an escape sequence.
+sinks::v1::SampleRecord MakeRecord(int64_t index, const sinks::v1::Sample& sample);
+sinks::v1::Summary MakeSummary(const sinks::v1::AnalysisSpec& spec, int64_t samples,
+                               int64_t positions);
+sinks::v1::AnalyzeResponse MakeStarted(const sinks::v1::AnalysisSpec& spec);
+
+// A status with ErrorInfo(reason), BadRequest(field) and, when positive, RetryInfo.
+grpc::Status MakeError(grpc::StatusCode code, const std::string& message, const std::string& reason,
+                       const std::string& field = "", int retry_milliseconds = 0);
+
+class FakeServer {
+ public:
+  FakeServer();
+  ~FakeServer();
+
+  // "127.0.0.1:PORT".
+  const std::string& address() const { return address_; }
+  std::shared_ptr<grpc::Channel> MakeChannel() const;
+
+  // Replaces the whole of Analyze.
+  std::function<grpc::Status(grpc::ServerContext&, AnalyzeStream&)> analyze;
+  // Samples that get this error instead of a record, by index.
+  std::map<int64_t, grpc::Status> sample_errors;
+  // Statuses of the next unary calls, first to last; then OK.
+  std::vector<grpc::Status> unary_failures;
+  // Answers of LoadModel before its end.
+  grpc::Status load_status;
+  // Models that ListModels returns, two a page.
+  std::vector<sinks::v1::Model> models;
+
+  std::atomic<int> unary_calls = 0;
+  std::atomic<int64_t> samples_received = 0;
+  std::atomic<int> cancelled_streams = 0;
+  // Of the last Analyze.
+  sinks::v1::AnalysisSpec last_spec() const;
+  std::vector<sinks::v1::Sample> last_samples() const;
+  std::string last_request_id() const;
+
+ private:
+  class Models;
+  class Analysis;
+
+  grpc::Status NextUnary(grpc::ServerContext& context);
+  grpc::Status Analyze(grpc::ServerContext& context, AnalyzeStream& stream);
+
+  mutable std::mutex mutex_;
+  sinks::v1::AnalysisSpec spec_;            // guarded by mutex_
+  std::vector<sinks::v1::Sample> samples_;  // guarded by mutex_
+  std::string request_id_;                  // guarded by mutex_
+  std::unique_ptr<Models> models_service_;
+  std::unique_ptr<Analysis> analysis_service_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
+};
+
+}  // namespace sinkd::testing

@@ -1,0 +1,189 @@
+// Outputs of sinkctl, read back.
+#include <google/protobuf/util/json_util.h>
+#include <google/protobuf/util/message_differencer.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/client/sinkctl_fixture.h"
+
+namespace sinkd::testing {
+namespace {
+
+using google::protobuf::util::MessageDifferencer;
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr const char* kTwoSamples = "{\"text\": \"a\", \"id\": \"s,0\"}\n{\"text\": \"b\"}\n";
+
+template <typename Message>
+Message FromJson(const json& value) {
+  Message message;
+  const auto status = google::protobuf::util::JsonStringToMessage(value.dump(), &message);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  return message;
+}
+
+std::vector<json> ParseLines(const std::string& text) {
+  std::vector<json> values;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    values.push_back(json::parse(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return values;
+}
+
+TEST_F(SinkctlTest, WritesOneJsonDocumentThatReadsBackAsTheMessages) {
+  server_.sample_errors[1] =
+      MakeError(grpc::StatusCode::INVALID_ARGUMENT, "bad", "EMPTY_SAMPLE", "sample.text");
+  const ProcessResult result = RunWithInput({"analyze", "alpha", "--all", "-o", "json"},
+                                            std::string(kTwoSamples) + "oops\n");
+  EXPECT_EQ(result.exit_code, 4);
+  const json document = json::parse(result.out);
+  ASSERT_EQ(document["results"].size(), 3u);
+  std::vector<std::string> types;
+  for (const json& each : document["results"]) types.push_back(each["type"]);
+  EXPECT_THAT(types, ::testing::UnorderedElementsAre("record", "sampleError", "badInput"));
+  for (const json& each : document["results"]) {
+    if (each["type"] == "record") {
+      EXPECT_TRUE(MessageDifferencer::Equals(FromJson<sinks::v1::SampleRecord>(each["record"]),
+                                             MakeRecord(0, server_.last_samples()[0])));
+    } else if (each["type"] == "sampleError") {
+      EXPECT_EQ(each["sampleError"]["origin"], "standard input:2");
+      EXPECT_EQ(each["sampleError"]["status"]["details"][0]["reason"], "EMPTY_SAMPLE");
+    } else {
+      EXPECT_EQ(each["badInput"]["line"], 3);
+      EXPECT_EQ(each["badInput"]["column"], 1);
+    }
+  }
+  EXPECT_TRUE(MessageDifferencer::Equals(FromJson<sinks::v1::Summary>(document["summary"]),
+                                         MakeSummary(server_.last_spec(), 1, 10)));
+  EXPECT_EQ(document["started"]["spec"]["model"], "models/alpha");
+  EXPECT_EQ(document["outcome"]["exitCode"], 4);
+  EXPECT_EQ(document["outcome"]["samplesFailed"], 1);
+  EXPECT_EQ(document["outcome"]["badInputs"], 1);
+}
+
+TEST_F(SinkctlTest, WritesAWholeJsonDocumentWhenTheStreamFails) {
+  server_.analyze = [](grpc::ServerContext&, AnalyzeStream&) {
+    return MakeError(grpc::StatusCode::FAILED_PRECONDITION, "alpha is not loaded", "NOT_LOADED");
+  };
+  const ProcessResult result = Run({"detect", "alpha", "--text", "a", "-o", "json"});
+  EXPECT_EQ(result.exit_code, 4);
+  const json document = json::parse(result.out);
+  EXPECT_TRUE(document["results"].empty());
+  EXPECT_EQ(document["outcome"]["error"]["reason"], "NOT_LOADED");
+}
+
+TEST_F(SinkctlTest, WritesOneTypedObjectALineAsJsonl) {
+  const ProcessResult result = RunWithInput({"detect", "alpha", "-o", "jsonl"}, kTwoSamples);
+  EXPECT_EQ(result.exit_code, 0);
+  std::vector<std::string> types;
+  for (const json& each : ParseLines(result.out)) {
+    types.push_back(each["type"]);
+    EXPECT_TRUE(each.contains(types.back()));
+  }
+  EXPECT_THAT(types, ElementsAre("started", "record", "record", "summary", "outcome"));
+}
+
+TEST_F(SinkctlTest, WritesSinksAsCsv) {
+  for (const char* command : {"detect", "scores"}) {
+    const ProcessResult result = RunWithInput({command, "alpha", "-o", "csv"}, kTwoSamples);
+    EXPECT_EQ(result.exit_code, 0);
+    const auto rows = ParseCsv(result.out);
+    ASSERT_EQ(rows.size(), 1u + 2 * 3);
+    EXPECT_THAT(std::vector<std::string>(rows[0].begin(), rows[0].begin() + 3),
+                ElementsAre("sample_index", "sample_id", "tokens"));
+    EXPECT_EQ(rows[1][7], "primary");
+    EXPECT_EQ(rows[2][1], "s,0");
+    EXPECT_EQ(rows[2][10], "a,\"b\"\n");
+    EXPECT_EQ(rows[2][14], "4 5 6 7 8");
+    EXPECT_EQ(std::stod(rows[2][16]), 0.0625);
+    EXPECT_EQ(rows[3][10], "\x1b[31m漢字");
+  }
+}
+
+TEST_F(SinkctlTest, WritesSummariesAsCsv) {
+  const auto run = [&](const char* command) {
+    return ParseCsv(RunWithInput({command, "alpha", "-o", "csv"}, kTwoSamples).out);
+  };
+  const auto levels = run("levels");
+  EXPECT_THAT(levels[0], ElementsAre("l_start", "lifetime", "kind", "count"));
+  EXPECT_THAT(levels[2], ElementsAre("4", "5", "secondary", "4"));
+  const auto fits = run("regress");
+  ASSERT_EQ(fits.size(), 1u + 8);
+  EXPECT_EQ(fits[1][0], "score");
+  EXPECT_EQ(fits[1][1], "linear-log");
+  EXPECT_EQ(std::stod(fits[1][11]), 0.125);
+  EXPECT_EQ(fits[3][4], "n < 3");
+  EXPECT_EQ(fits[3][5], "");
+  EXPECT_EQ(fits[5][0], "lifetime");
+  const auto blocks = run("compensation");
+  ASSERT_EQ(blocks.size(), 1u + 12);
+  EXPECT_EQ(blocks[7][9], "3");
+  const auto rates = run("rate");
+  ASSERT_EQ(rates.size(), 1u + 4);
+  EXPECT_THAT(rates[1], ElementsAre("0", "0.75", "108", "144"));
+  EXPECT_THAT(rates[4], ElementsAre("3", "", "0", "0"));
+}
+
+TEST_F(SinkctlTest, WritesAlphaOfEveryPosition) {
+  const auto rows =
+      ParseCsv(Run({"scores", "alpha", "--text", "a", "--all-positions", "-o", "csv"}).out);
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_THAT(rows[2], ElementsAre("0", "2", "1", "1", "0.25"));
+  EXPECT_THAT(rows[4], ElementsAre("0", "2", "2", "1", ""));
+  const auto lines =
+      ParseLines(Run({"scores", "alpha", "--text", "a", "--all-positions", "-o", "jsonl"}).out);
+  EXPECT_EQ(lines[1]["alpha"]["values"][3], "NaN");
+}
+
+TEST_F(SinkctlTest, AsksForRecordsOnlyWhereTheyAreShown) {
+  EXPECT_EQ(ParseLines(Run({"levels", "alpha", "--text", "a", "-o", "jsonl"}).out).size(), 3u);
+  EXPECT_EQ(
+      ParseLines(Run({"levels", "alpha", "--text", "a", "-o", "jsonl", "--records"}).out).size(),
+      4u);
+  EXPECT_EQ(ParseLines(Run({"detect", "alpha", "--text", "a", "-o", "jsonl", "--summary-only"}).out)
+                .size(),
+            3u);
+}
+
+TEST_F(SinkctlTest, ShowsSinksAsATableWithoutControlCharacters) {
+  const ProcessResult result = RunWithInput({"scores", "alpha", "--curves"}, kTwoSamples);
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, IsEmpty());
+  EXPECT_THAT(result.out, HasSubstr("sample 0  \"s,0\"  10 tokens  window [1, 11)"));
+  EXPECT_THAT(result.out, HasSubstr("\"a,\\\"b\\\"\\n\""));
+  EXPECT_THAT(result.out, HasSubstr("\"\\x1b[31m漢字\""));
+  EXPECT_THAT(result.out, HasSubstr("0.0625"));
+  EXPECT_THAT(result.out, HasSubstr("a note of the server"));
+  EXPECT_THAT(result.out, Not(HasSubstr("\x1b")));
+}
+
+TEST_F(SinkctlTest, ShowsEveryReportOfOnePass) {
+  const ProcessResult result = RunWithInput({"analyze", "alpha", "--all"}, kTwoSamples);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  for (const char* text :
+       {"scores: mean attention", "levels (first layer, lifetime)", "(4, 5)", "first layer",
+        "score (y) against MLP norm (x)", "y = a + b ln x", "undefined, n < 3", "zero variance",
+        "29 points left out", "MLP norm at the first layer", "compensation", "[0.5400, 0.5600]",
+        "sink rate", "0.7500"}) {
+    EXPECT_THAT(result.out, HasSubstr(text));
+  }
+  EXPECT_TRUE(server_.last_spec().regression().points()) << "the chart needs them";
+}
+
+TEST_F(SinkctlTest, LeavesChartsOutWhenAsked) {
+  const ProcessResult result =
+      RunWithInput({"analyze", "alpha", "--all", "--no-chart"}, kTwoSamples);
+  EXPECT_THAT(result.out, Not(HasSubstr("█")));
+  EXPECT_FALSE(server_.last_spec().regression().points());
+  const ProcessResult ascii = RunWithInput({"levels", "alpha", "--ascii"}, kTwoSamples);
+  EXPECT_THAT(ascii.out, HasSubstr("####"));
+  EXPECT_THAT(ascii.out, Not(HasSubstr("█")));
+}
+
+}  // namespace
+}  // namespace sinkd::testing
