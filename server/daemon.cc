@@ -1,0 +1,148 @@
+#include "server/daemon.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "server/base/status.h"
+#include "server/models/checkpoint_loader.h"
+#include "server/port_file.h"
+#include "server/telemetry/log.h"
+
+namespace sinkd {
+namespace {
+
+// The loader for real checkpoints, each load counted.
+Registry::Loader CountingLoader(Metrics& metrics) {
+  return [&metrics](const std::filesystem::path& folder, const LoadOptions& options,
+                    const Registry::Progress& progress, std::stop_token stop) {
+    const auto begin = std::chrono::steady_clock::now();
+    absl::StatusOr<LoadedModel> model = LoadCheckpoint(folder, options, progress, std::move(stop));
+    const LoadOutcome outcome = model.ok()                          ? LoadOutcome::kOk
+                                : absl::IsCancelled(model.status()) ? LoadOutcome::kCancelled
+                                                                    : LoadOutcome::kFailed;
+    metrics.LoadDone(outcome, std::chrono::steady_clock::now() - begin);
+    return model;
+  };
+}
+
+Registry::Observer CountingObserver(Metrics& metrics) {
+  return [&metrics](std::string_view id, ModelState state, int64_t weight_bytes) {
+    if (state == ModelState::kReady) metrics.ModelLoaded(id, weight_bytes);
+    if (state == ModelState::kAvailable || state == ModelState::kFailed) metrics.ModelUnloaded(id);
+  };
+}
+
+Server::Options ServerOptions(const Config& config, const std::string& version) {
+  return {.listen = config.listen,
+          .max_message_bytes = config.max_message_bytes,
+          .max_queue = config.max_queue,
+          .max_streams = config.max_streams,
+          .cpu_threads = std::clamp(config.threads / 4, 1, 4),
+          .limits = {.max_sample_tokens = config.max_sample_tokens,
+                     .read_ahead = config.read_ahead,
+                     .template_date = config.template_date,
+                     .version = version}};
+}
+
+}  // namespace
+
+Daemon::Daemon(Config config, std::string version)
+    : config_(std::move(config)),
+      version_(std::move(version)),
+      metrics_(version_, Server::Methods()),
+      registry_(config_.model_root,
+                {.device = config_.device, .compute_type = config_.compute_type},
+                CountingLoader(metrics_), CountingObserver(metrics_)) {}
+
+absl::Status Daemon::Run() {
+  SINKD_RETURN_IF_ERROR(OpenPorts());
+  loader_ = std::jthread([this](const std::stop_token& stop) { LoadModels(stop); });
+  {
+    std::unique_lock lock(mutex_);
+    stopping_.wait(lock, [this] { return why_stop_.has_value(); });
+  }
+  Drain();
+  return failure_;
+}
+
+void Daemon::RequestStop(std::string why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!why_stop_) why_stop_ = std::move(why);
+  }
+  stopping_.notify_all();
+}
+
+absl::Status Daemon::OpenPorts() {
+  if (!config_.http_listen.empty()) {
+    SINKD_ASSIGN_OR_RETURN(
+        http_, HttpServer::Start(config_.http_listen,
+                                 {.metrics = [this] { return metrics_.Render(); },
+                                  .not_ready = [this] { return readiness_.WhyNot(); }}));
+  }
+  SINKD_ASSIGN_OR_RETURN(server_,
+                         Server::Start(ServerOptions(config_, version_), catalog_, metrics_));
+  Log(LogLevel::kInfo, "listening",
+      {{"version", version_}, {"grpc", server_->address()}, {"http", HttpAddress()}});
+  return absl::OkStatus();
+}
+
+void Daemon::LoadModels(const std::stop_token& stop) {
+  for (const std::string& id : config_.load) {
+    const auto begin = std::chrono::steady_clock::now();
+    const absl::StatusOr<ModelEntry> entry = catalog_.Load(id, registry_.defaults(), {}, stop);
+    if (stop.stop_requested()) return;
+    if (!entry.ok()) {
+      failure_ = entry.status();
+      return RequestStop("a model of --load could not be loaded");
+    }
+    Log(LogLevel::kInfo, "model loaded",
+        {{"model", id}, {"seconds", std::chrono::steady_clock::now() - begin}});
+  }
+  BecomeReady();
+}
+
+void Daemon::BecomeReady() {
+  readiness_.SetReady();
+  if (readiness_.WhyNot()) return;  // a signal came first
+  server_->SetServing(true);
+  Log(LogLevel::kInfo, "ready");
+  if (config_.port_file.empty()) return;
+  const absl::Status written = WritePortFile(config_.port_file, server_->address(), HttpAddress());
+  if (!written.ok()) {
+    failure_ = written;
+    RequestStop("the port file could not be written");
+  }
+}
+
+void Daemon::Drain() {
+  Log(LogLevel::kInfo, "stopping", {{"why", *why_stop_}});
+  readiness_.SetDraining("the server is stopping: " + *why_stop_);
+  loader_.request_stop();
+  loader_.join();
+  server_->SetServing(false);
+  if (failure_.ok()) {
+    std::this_thread::sleep_for(config_.drain_delay);
+    server_->Close();
+    if (!server_->WaitUntilIdle(config_.drain_timeout)) {
+      Log(LogLevel::kWarning, "drain timeout, ending what still runs");
+    }
+  }
+  server_->Stop();
+  if (http_) http_->Stop();
+  std::error_code ignored;
+  if (!config_.port_file.empty()) std::filesystem::remove(config_.port_file, ignored);
+  Log(LogLevel::kInfo, "stopped");
+}
+
+std::string Daemon::HttpAddress() const {
+  if (!http_) return {};
+  return config_.http_listen.substr(0, config_.http_listen.rfind(':') + 1) +
+         std::to_string(http_->port());
+}
+
+}  // namespace sinkd

@@ -1,0 +1,63 @@
+// Daemon: a sinkd process from its configuration to its exit code.
+//
+// Life: ports open and answer (not ready) -> models of --load are in memory -> ready -> a signal:
+// not ready, still serving for the drain delay -> new work is refused, running work may finish
+// within the drain timeout -> what still runs is ended -> exit.
+// Thread-safety: RequestStop may be called from any thread; Run once, from one.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include <absl/status/status.h>
+
+#include "server/config.h"
+#include "server/http/http_server.h"
+#include "server/models/registry.h"
+#include "server/readiness.h"
+#include "server/service/registry_catalog.h"
+#include "server/service/server.h"
+#include "server/telemetry/metrics.h"
+
+namespace sinkd {
+
+class Daemon {
+ public:
+  Daemon(Config config, std::string version);
+
+  // Serves until RequestStop and drains; OK then. An error: a port could not be bound, or a model
+  // of --load could not be loaded.
+  absl::Status Run();
+
+  void RequestStop(std::string why);
+
+ private:
+  absl::Status OpenPorts();
+  void LoadModels(const std::stop_token& stop);  // on loader_
+  void BecomeReady();
+  void Drain();
+  std::string HttpAddress() const;
+
+  const Config config_;
+  const std::string version_;
+  Readiness readiness_{"models are being loaded"};
+  Metrics metrics_;
+  Registry registry_;
+  RegistryCatalog catalog_{registry_};
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<HttpServer> http_;
+
+  std::mutex mutex_;
+  std::condition_variable stopping_;
+  std::optional<std::string> why_stop_;
+  absl::Status failure_;
+
+  std::jthread loader_;  // last: it uses all the rest
+};
+
+}  // namespace sinkd

@@ -1,0 +1,49 @@
+// sinkd: holds language models and streams what their attention sinks do.
+//
+// Exit codes: 0 stopped by a signal and drained; 1 could not serve; 2 bad configuration;
+// 128 + signal at the second signal.
+#include <csignal>
+#include <iostream>
+#include <string>
+#include <utility>
+
+#include "server/config.h"
+#include "server/daemon.h"
+#include "server/engine/model.h"
+#include "server/signal_watch.h"
+#include "server/telemetry/log.h"
+
+namespace {
+
+constexpr int kExitFailed = 1;
+constexpr int kExitUsage = 2;
+
+int Serve(const sinkd::Config& config) {
+  sinkd::ConfigureLog(config.log_format, config.log_level);
+  sinkd::Daemon daemon(config, SINKD_VERSION);
+  sinkd::SignalWatch signals([&daemon](int signal) {
+    daemon.RequestStop(signal == SIGINT ? "signal SIGINT" : "signal SIGTERM");
+  });
+  sinkd::SetComputeThreads(config.threads);
+  const absl::Status status = daemon.Run();
+  if (status.ok()) return 0;
+  const std::string error(status.message());
+  sinkd::Log(sinkd::LogLevel::kError, "cannot serve", {{"error", error}});
+  return kExitFailed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed connection is an error of that connection alone
+  absl::StatusOr<sinkd::ConfigOutcome> outcome = sinkd::ParseConfig(argc, argv, SINKD_VERSION);
+  if (!outcome.ok()) {
+    std::cerr << "sinkd: " << outcome.status().message() << "\n";
+    return kExitUsage;
+  }
+  if (outcome->text) {
+    std::cout << *outcome->text;
+    return 0;
+  }
+  return Serve(outcome->config);
+}

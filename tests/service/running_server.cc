@@ -1,0 +1,36 @@
+#include "running_server.h"
+
+#include <climits>
+#include <cstdlib>
+#include <sstream>
+
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
+#include <gtest/gtest.h>
+
+namespace sinkd::testing {
+
+RunningServer::RunningServer(Server::Options options) : metrics("test", Server::Methods()) {
+  absl::StatusOr<std::unique_ptr<Server>> started = Server::Start(options, catalog, metrics);
+  EXPECT_TRUE(started.ok()) << started.status();
+  server = *std::move(started);
+  server->SetServing(true);
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  channel =
+      grpc::CreateCustomChannel(server->address(), grpc::InsecureChannelCredentials(), arguments);
+}
+
+double RunningServer::Metric(const std::string& name) const {
+  std::istringstream lines(metrics.Render());
+  for (std::string line; std::getline(lines, line);) {
+    if (line.compare(0, name.size() + 1, name + " ") == 0) {
+      return std::strtod(line.c_str() + name.size(), nullptr);
+    }
+  }
+  return -1;
+}
+
+}  // namespace sinkd::testing

@@ -1,0 +1,27 @@
+// A real server on a free port over a fake catalog, with a channel to it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <grpcpp/channel.h>
+
+#include "fake_catalog.h"
+#include "server/service/server.h"
+#include "server/telemetry/metrics.h"
+
+namespace sinkd::testing {
+
+struct RunningServer {
+  explicit RunningServer(Server::Options options = {});
+
+  // The value of a sample line of the metrics page, "sinkd_x_total{a=\"b\"}"; -1 when absent.
+  double Metric(const std::string& name) const;
+
+  FakeCatalog catalog;
+  Metrics metrics;
+  std::unique_ptr<Server> server;
+  std::shared_ptr<grpc::Channel> channel;
+};
+
+}  // namespace sinkd::testing

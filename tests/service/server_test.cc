@@ -1,0 +1,46 @@
+#include "server/service/server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "running_server.h"
+#include "server/base/status.h"
+
+namespace sinkd {
+namespace {
+
+using testing::FakeCatalog;
+using testing::RunningServer;
+
+TEST(Server, NamesEveryMethod) {
+  EXPECT_THAT(Server::Methods(),
+              ::testing::UnorderedElementsAre(
+                  "sinks.v1.AnalysisService/Analyze", "sinks.v1.ModelService/ListModels",
+                  "sinks.v1.ModelService/GetModel", "sinks.v1.ModelService/LoadModel",
+                  "sinks.v1.ModelService/UnloadModel"));
+}
+
+TEST(Server, ReportsTheFreePortItPicked) {
+  RunningServer running;
+  EXPECT_GT(running.server->port(), 0);
+  EXPECT_EQ(running.server->address(), "127.0.0.1:" + std::to_string(running.server->port()));
+}
+
+TEST(Server, SaysWhenThePortIsTaken) {
+  RunningServer running;
+  FakeCatalog catalog;
+  Metrics metrics("test", Server::Methods());
+  const auto second = Server::Start({.listen = running.server->address()}, catalog, metrics);
+  ASSERT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(GetErrorDetail(second.status())->subject, running.server->address());
+  EXPECT_FALSE(GetErrorDetail(second.status())->fix.empty());
+}
+
+TEST(Server, StopsMoreThanOnce) {
+  RunningServer running;
+  running.server->Stop();
+  running.server->Stop();
+}
+
+}  // namespace
+}  // namespace sinkd
