@@ -12,6 +12,10 @@ use crate::template_source::GENERATION;
 const FUEL: u64 = 2_000_000;
 const RECURSION: usize = 200;
 
+/// An empty text marked safe. minijinja joins a safe and an unsafe operand of `~` through our
+/// formatter, which bounds how much a list of lists may print; two unsafe ones it prints unbounded.
+pub const BLANK: &str = "__blank";
+
 /// The pinned date is passed as a template variable under this name.
 pub const DATE: &str = "__date";
 
@@ -20,7 +24,8 @@ pub fn create() -> Result<Environment<'static>, Error> {
     let syntax =
         minijinja::syntax::SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?;
     env.set_syntax(syntax);
-    env.set_auto_escape_callback(|_| AutoEscape::None);
+    // Nothing is escaped: our formatter writes text as it is. But see BLANK.
+    env.set_auto_escape_callback(|_| AutoEscape::Custom("text".into()));
     env.set_fuel(Some(FUEL));
     env.set_recursion_limit(RECURSION);
     env.set_unknown_method_callback(call_method);
@@ -35,7 +40,9 @@ pub fn create() -> Result<Environment<'static>, Error> {
         Ok(())
     });
     minijinja_contrib::add_to_environment(&mut env);
+    env.add_global(BLANK, Value::from_safe_string(String::new()));
     add_filters(&mut env);
+    add_text_filters(&mut env);
     add_tests(&mut env);
     add_functions(&mut env);
     Ok(env)
@@ -49,12 +56,68 @@ fn add_filters(env: &mut Environment) {
         let both = Ends { left: true, right: true };
         Ok::<_, Error>(Value::from(python::strip(&text, chars, both)))
     });
+    env.add_filter("pprint", |state: &mut State, value: &Value| python::repr_text(state, value));
     env.add_filter("string", |state: &mut State, value: &Value| {
         if value.is_undefined() {
             return Ok(Value::from(""));
         }
         python::text(state, value).map(Value::from)
     });
+}
+
+/// The filters that turn any value into text, with a bound on what a list of lists turns into.
+fn add_text_filters(env: &mut Environment) {
+    env.add_filter("upper", |state: &mut State, value: &Value| {
+        python::text(state, value).map(|text| text.to_uppercase())
+    });
+    env.add_filter("lower", |state: &mut State, value: &Value| {
+        python::text(state, value).map(|text| text.to_lowercase())
+    });
+    env.add_filter("capitalize", |state: &mut State, value: &Value| {
+        python::text(state, value).map(|text| python::capitalize(&text))
+    });
+    env.add_filter("replace", |state: &mut State, args: Rest<Value>| {
+        let (value, old, new, count): (&Value, &Value, &Value, Option<i64>) = from_args(&args)?;
+        let [text, old, new] = [value, old, new].map(|v| python::text(state, v));
+        let (text, old, new) = (text?, old?, new?);
+        let count = count.and_then(|c| usize::try_from(c).ok()).unwrap_or(usize::MAX);
+        let matches = (text.len() / old.len().max(1) + 1).min(count) as u64;
+        state.consume_fuel(matches.saturating_mul(new.len() as u64) / 64)?;
+        Ok::<_, Error>(text.replacen(&old, &new, count))
+    });
+    env.add_filter("join", join);
+    for name in ["escape", "e"] {
+        env.add_filter(name, |state: &mut State, value: &Value| {
+            let text = python::text(state, value)?;
+            let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+            Ok::<_, Error>(text.replace('\'', "&#39;").replace('"', "&#34;"))
+        });
+    }
+}
+
+fn join(state: &mut State, args: Rest<Value>) -> Result<String, Error> {
+    let (values, separator, attribute, kwargs): (&Value, Option<&Value>, Option<&str>, Kwargs) =
+        from_args(&args)?;
+    let separator = match separator {
+        Some(separator) => python::text(state, separator)?,
+        None => kwargs.get::<Option<String>>("d")?.unwrap_or_default(),
+    };
+    let attribute = attribute.or(kwargs.get("attribute")?);
+    kwargs.assert_all_used()?;
+    let mut out = String::new();
+    for (i, value) in values.try_iter()?.enumerate() {
+        let value = match attribute {
+            Some(attribute) => value.get_attr(attribute)?,
+            None => value,
+        };
+        let text = if value.is_undefined() { String::new() } else { python::text(state, &value)? };
+        state.consume_fuel(1 + (text.len() + separator.len()) as u64 / 64)?;
+        if i > 0 {
+            out.push_str(&separator);
+        }
+        out.push_str(&text);
+    }
+    Ok(out)
 }
 
 fn add_tests(env: &mut Environment) {
@@ -185,6 +248,10 @@ fn call_method(
     if let Some(text) = value.as_str() {
         // A method may read the whole text without making any.
         state.consume_fuel(text.len() as u64 / 256)?;
+        if method == "join" {
+            let (values,): (Value,) = from_args(args)?;
+            return join(state, Rest(vec![values, value.clone()])).map(Value::from);
+        }
         if let Some(result) = string_method(text, method, args)? {
             return Ok(result);
         }

@@ -123,6 +123,13 @@ pub fn title(text: &str) -> String {
     result
 }
 
+/// str.capitalize.
+pub fn capitalize(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string());
+    first.unwrap_or_default() + &chars.as_str().to_lowercase()
+}
+
 /// jinja2's indent filter.
 pub fn indent(text: &str, indention: &str, first: bool, blank: bool) -> String {
     let whole = format!("{text}\n");
@@ -182,13 +189,16 @@ fn account(state: &State, out: &str, depth: usize, what: &str) -> Result<(), Err
 pub fn text(state: &State, value: &Value) -> Result<String, Error> {
     match value.kind() {
         ValueKind::Number if is_float(value) => Ok(float(f64::try_from(value.clone())?)),
-        ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => {
-            let mut out = String::new();
-            repr(state, value, &mut out, 0)?;
-            Ok(out)
-        }
+        ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => repr_text(state, value),
         _ => Ok(value.to_string()),
     }
+}
+
+/// repr(value).
+pub fn repr_text(state: &State, value: &Value) -> Result<String, Error> {
+    let mut out = String::new();
+    repr(state, value, &mut out, 0)?;
+    Ok(out)
 }
 
 fn repr(state: &State, value: &Value, out: &mut String, depth: usize) -> Result<(), Error> {

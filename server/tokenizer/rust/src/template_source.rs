@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::environment::BLANK;
 use crate::error::{Error, Result};
 use crate::folder::{unreadable, Folder, CHAT_TEMPLATE, TOKENIZER_CONFIG};
 
@@ -10,6 +11,8 @@ use crate::folder::{unreadable, Folder, CHAT_TEMPLATE, TOKENIZER_CONFIG};
 const MAX_BYTES: usize = 128 << 10;
 const MAX_TILDES: usize = 2_000;
 const MAX_PLUSES: usize = 4_000;
+/// The time to compile a chain of any operator is quadratic in its length.
+const MAX_OPERATORS: usize = 8_000;
 
 /// The function that stands for a generation block.
 pub const GENERATION: &str = "__generation_block";
@@ -58,6 +61,7 @@ impl TemplateSource {
             ("bytes", self.text.len(), MAX_BYTES),
             ("'~' characters", count(b'~'), MAX_TILDES),
             ("'+' characters", count(b'+'), MAX_PLUSES),
+            ("operators", self.operators(), MAX_OPERATORS),
         ];
         for (what, value, limit) in found {
             if value > limit {
@@ -75,6 +79,17 @@ impl TemplateSource {
         Ok(())
     }
 
+    /// At least as many as the expressions hold, wherever they stand.
+    fn operators(&self) -> usize {
+        let text = ["{%-", "{%", "-%}", "%}", "{{-", "-}}"]
+            .iter()
+            .fold(self.text.clone(), |text, mark| text.replace(mark, " "));
+        let signs = text.bytes().filter(|b| b"-*/%<>=!|.[(".contains(b)).count();
+        let words = ["and", "or", "not", "in", "is", "if"];
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        signs + text.split(|c| !is_word(c)).filter(|word| words.contains(word)).count()
+    }
+
     /// The text with line feeds for all line ends, as jinja2's lexer reads it, and with
     /// `{% generation %}` as a call block, which renders its body.
     pub fn prepared(&self) -> String {
@@ -82,17 +97,21 @@ impl TemplateSource {
         let mut out = String::with_capacity(text.len());
         let mut rest = text.as_str();
         let mut raw = false;
-        while let Some(at) = rest.find("{%").into_iter().chain(rest.find("{#")).min() {
+        while let Some(at) = rest
+            .match_indices('{')
+            .map(|(at, _)| at)
+            .find(|at| matches!(rest.as_bytes().get(at + 1), Some(b'%' | b'#' | b'{')))
+        {
             out.push_str(&rest[..at]);
             rest = &rest[at..];
             let comment = rest.starts_with("{#");
-            if comment && raw {
-                out.push_str("{#");
+            if raw && !rest.starts_with("{%") {
+                out.push_str(&rest[..2]);
                 rest = &rest[2..];
                 continue;
             }
-            let Some(end) = rest.find(if comment { "#}" } else { "%}" }) else { break };
-            let tag = &rest[..end + 2];
+            let Some(end) = end_of_tag(rest) else { break };
+            let tag = &rest[..end];
             let statement = Statement::parse(tag);
             match statement.as_ref().map(|s| s.body) {
                 Some("raw") => raw = true,
@@ -101,13 +120,66 @@ impl TemplateSource {
             }
             match statement.and_then(|s| if raw { None } else { s.rewritten() }) {
                 Some(text) => out.push_str(&text),
-                None => out.push_str(tag),
+                None if comment || raw => out.push_str(tag),
+                None => out.push_str(&with_bounded_concatenation(tag)),
             }
-            rest = &rest[end + 2..];
+            rest = &rest[end..];
         }
         out.push_str(rest);
         out
     }
+}
+
+/// Where the tag that `text` begins with ends; its quoted texts may hold any bracket.
+fn end_of_tag(text: &str) -> Option<usize> {
+    let close = match text.as_bytes()[1] {
+        b'#' => return text.find("#}").map(|at| at + 2),
+        b'%' => b'%',
+        _ => b'}',
+    };
+    let mut depth = 0usize;
+    let mut at = 2;
+    let bytes = text.as_bytes();
+    while at + 1 < bytes.len() {
+        match bytes[at] {
+            b'\'' | b'"' => at = end_of_quoted(bytes, at),
+            b if b == close && bytes[at + 1] == b'}' && depth == 0 => return Some(at + 2),
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The last byte of the quoted text that begins at `at`.
+fn end_of_quoted(bytes: &[u8], at: usize) -> usize {
+    let mut end = at + 1;
+    while end < bytes.len() && bytes[end] != bytes[at] {
+        end += if bytes[end] == b'\\' { 2 } else { 1 };
+    }
+    end
+}
+
+/// See environment::BLANK.
+fn with_bounded_concatenation(tag: &str) -> String {
+    let bytes = tag.as_bytes();
+    let mut out = String::with_capacity(tag.len());
+    let (mut at, mut copied) = (0, 0);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\'' | b'"' => at = end_of_quoted(bytes, at),
+            b'~' => {
+                out.push_str(&tag[copied..at]);
+                out.push_str(&format!("~ {BLANK} ~"));
+                copied = at + 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    out + &tag[copied..]
 }
 
 /// `{%- body -%}`
