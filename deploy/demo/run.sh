@@ -106,7 +106,7 @@ ask load "$planted"
 ask models
 
 heading "SmolLM2 on real prompts and responses: sinks, scores, levels, compensation"
-ask analyze "$real" --detect --scores --levels --regress --compensation --input "$samples"
+ask analyze "$real" --detect --scores --levels --compensation --input "$samples"
 
 heading "The same prompts on the planted checkpoint: secondary sinks with their text"
 ask detect "$planted" --input "$samples"
