@@ -55,7 +55,7 @@ ExitCode RunAnalyze(const Invocation& invocation) {
   const Terminal terminal = DetectTerminal(global);
   Output output(STDOUT_FILENO);
   const auto writer = MakeResultWriter(global, options, terminal, output);
-  ProgressBar progress(terminal.err_is_terminal && !global.quiet, terminal);
+  ProgressBar progress(terminal.progress, terminal);
   AnalysisSession session(reader, *writer, output, progress, global.server,
                           options.spec.fail_fast(), global.quiet);
   absl::Status status;

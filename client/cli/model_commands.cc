@@ -76,7 +76,7 @@ ExitCode RunLoad(const Invocation& invocation) {
                     [&](client::ModelClient& client, const client::CallOptions& call,
                         Output& output) -> absl::Status {
                       const Terminal terminal = DetectTerminal(global);
-                      ProgressBar progress(terminal.err_is_terminal && !global.quiet, terminal);
+                      ProgressBar progress(terminal.progress, terminal);
                       const auto show = [&](const v1::LoadModelResponse& response) {
                         ProgressState state;
                         if (response.bytes_total() > 0) {

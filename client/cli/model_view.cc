@@ -7,7 +7,6 @@
 #include "client/cli/json_writer.h"
 #include "client/cli/names.h"
 #include "client/cli/number_format.h"
-#include "client/cli/text_width.h"
 #include "client/error_report.h"
 
 namespace sinkd::cli {
@@ -75,8 +74,7 @@ std::vector<Cell> Row(const v1::Model& model) {
           OrAbsent(model.device()),
           OrAbsent(ComputeTypeName(model.compute_type())),
           model.has_weight_bytes() ? Bytes(model.weight_bytes()) : kAbsent,
-          model.has_chat_template() ? "yes" : "no",
-          ShortenToWidth(client::MakePrintable(model.failure()), 60)};
+          model.has_chat_template() ? "yes" : "no"};
 }
 
 std::string Card(const v1::Model& model, const Terminal& terminal) {
@@ -138,8 +136,7 @@ ModelListWriter::ModelListWriter(bool names, OutputFormat format, const Terminal
               {"device", Align::kLeft},
               {"format", Align::kLeft},
               {"memory"},
-              {"chat", Align::kLeft},
-              {"", Align::kLeft}}) {}
+              {"chat", Align::kLeft}}) {}
 
 void ModelListWriter::Add(const v1::Model& model) {
   if (names_) {
@@ -159,6 +156,9 @@ void ModelListWriter::Add(const v1::Model& model) {
       break;
     case OutputFormat::kTable:
       table_.AddRow(Row(model));
+      if (!model.failure().empty()) {
+        failures_ += fmt::format("{}: {}\n", Id(model), client::MakePrintable(model.failure()));
+      }
       break;
   }
   any_ = true;
@@ -171,6 +171,7 @@ void ModelListWriter::End() {
   if (format_ != OutputFormat::kTable) return;
   output_.Write(any_ ? table_.Render(terminal_.color_out, 0)
                      : "no models under the server's model root\n");
+  if (!failures_.empty()) output_.Write('\n' + failures_);
 }
 
 }  // namespace sinkd::cli

@@ -33,6 +33,7 @@ class ModelListWriter {
   Terminal terminal_;
   Output& output_;
   Table table_;
+  std::string failures_;  // written under the table
   bool any_ = false;
 };
 

@@ -16,10 +16,15 @@ namespace {
 namespace v1 = ::sinks::v1;
 
 constexpr int kTokenWidth = 22;
-constexpr int kCurveWidth = 32;
+constexpr int kLayersWidth = 16;
 
 std::string IfPresent(bool present, double value, int digits) {
   return present ? Fixed(value, digits) : kAbsent;
+}
+
+// What the other columns leave, within reason.
+int CurveWidth(const RecordView& view, const Terminal& terminal) {
+  return std::clamp(terminal.width - (view.norms ? 108 : 76), 10, 40);
 }
 
 std::string SampleHead(const v1::SampleRecord& record, const Terminal& terminal) {
@@ -42,8 +47,8 @@ std::string SampleHead(const v1::SampleRecord& record, const Terminal& terminal)
   return head + '\n';
 }
 
-std::vector<Cell> SinkCells(const v1::Sink& sink, bool primary, bool scores, double curve_maximum,
-                            const Terminal& terminal) {
+std::vector<Cell> SinkCells(const v1::Sink& sink, bool primary, const RecordView& view,
+                            double curve_maximum, const Terminal& terminal) {
   std::vector<Cell> cells = {
       Cell(primary ? (terminal.unicode ? "◆" : "*") : "", Style::kCyan),
       std::to_string(sink.position()),
@@ -51,18 +56,22 @@ std::vector<Cell> SinkCells(const v1::Sink& sink, bool primary, bool scores, dou
       std::to_string(sink.token_id()),
       Cell(KindName(sink.kind()), KindStyle(sink.kind())),
       fmt::format("({}, {})", sink.l_start(), sink.lifetime()),
-      Runs({sink.layers().data(), static_cast<size_t>(sink.layers_size())}),
-      IfPresent(sink.has_margin(), sink.margin(), 4),
-      IfPresent(sink.has_mlp_norm(), sink.mlp_norm(), 1),
-      IfPresent(sink.has_state_norm(), sink.state_norm(), 1)};
-  if (scores) {
+      ShortenToWidth(Runs({sink.layers().data(), static_cast<size_t>(sink.layers_size())}),
+                     kLayersWidth, terminal.unicode)};
+  if (view.norms) {
+    cells.emplace_back(IfPresent(sink.has_margin(), sink.margin(), 4));
+    cells.emplace_back(IfPresent(sink.has_mlp_norm(), sink.mlp_norm(), 1));
+    cells.emplace_back(IfPresent(sink.has_state_norm(), sink.state_norm(), 1));
+  }
+  if (view.scores) {
     cells.emplace_back(IfPresent(sink.has_score(), sink.score(), 4));
     cells.emplace_back(IfPresent(sink.has_score_maximum(), sink.score_maximum(), 4));
   }
   if (curve_maximum > 0) {
     const std::span<const float> curve(sink.score_curve().data(),
                                        static_cast<size_t>(sink.score_curve_size()));
-    cells.emplace_back(Sparkline(curve, curve_maximum, kCurveWidth, terminal.unicode));
+    cells.emplace_back(
+        Sparkline(curve, curve_maximum, CurveWidth(view, terminal), terminal.unicode));
   }
   return cells;
 }
@@ -112,20 +121,18 @@ std::string RenderRecord(const v1::SampleRecord& record, const RecordView& view,
                                  {"id"},
                                  {"kind", Align::kLeft},
                                  {"level"},
-                                 {"layers", Align::kLeft},
-                                 {"margin"},
-                                 {"mlp norm"},
-                                 {"state norm"}};
-  if (view.scores) {
-    columns.push_back({"score"});
-    columns.push_back({"max"});
-  }
+                                 {"layers", Align::kLeft}};
+  const auto add = [&](std::initializer_list<const char*> titles) {
+    for (const char* title : titles) columns.push_back({title});
+  };
+  if (view.norms) add({"margin", "mlp norm", "state norm"});
+  if (view.scores) add({"score", "max"});
   const double curve_maximum = view.scores && view.curves ? LargestOfCurves(record) : 0.0;
-  if (curve_maximum > 0) columns.push_back({"attention by block", Align::kLeft});
+  if (curve_maximum > 0) columns.push_back({"by block", Align::kLeft});
   Table table(std::move(columns));
-  table.AddRow(SinkCells(record.primary(), true, view.scores, curve_maximum, terminal));
+  table.AddRow(SinkCells(record.primary(), true, view, curve_maximum, terminal));
   for (const v1::Sink& sink : record.sinks()) {
-    table.AddRow(SinkCells(sink, false, view.scores, curve_maximum, terminal));
+    table.AddRow(SinkCells(sink, false, view, curve_maximum, terminal));
   }
   return SampleHead(record, terminal) + table.Render(terminal.color_out, 1) + '\n';
 }

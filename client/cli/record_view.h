@@ -14,6 +14,7 @@ namespace sinkd::cli {
 std::string RenderStarted(const sinks::v1::AnalyzeStarted& started, const Terminal& terminal);
 
 struct RecordView {
+  bool norms = true;  // margin and norms
   bool scores = false;
   bool curves = true;  // where the record holds them
 };

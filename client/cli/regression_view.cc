@@ -100,7 +100,7 @@ std::string RenderRegression(const v1::RegressionReport& report, const SummaryVi
   std::string text = RenderResult(report.score(), report.score_points(), "score", view, terminal);
   if (report.without_score() > 0) {
     text +=
-        fmt::format("  {} sinks left out: no block reads them\n", Grouped(report.without_score()));
+        fmt::format("  left out, as no block reads them: {}\n", Grouped(report.without_score()));
   }
   return text +
          RenderResult(report.lifetime(), report.lifetime_points(), "lifetime", view, terminal);

@@ -12,7 +12,9 @@ void TableWriter::Started(const sinks::v1::AnalyzeStarted& started) {
 
 void TableWriter::Record(const sinks::v1::SampleRecord& record) {
   if (!options_.sections.per_sample()) return;
-  output_.Write(RenderRecord(record, {options_.sections.scores, !options_.no_chart}, terminal_));
+  const Sections& sections = options_.sections;
+  output_.Write(
+      RenderRecord(record, {sections.detect, sections.scores, !options_.no_chart}, terminal_));
 }
 
 void TableWriter::Summary(const sinks::v1::Summary& summary) {

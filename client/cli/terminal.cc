@@ -1,6 +1,7 @@
 #include "client/cli/terminal.h"
 
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,6 +60,10 @@ Terminal DetectTerminal(const GlobalOptions& options) {
   Terminal terminal;
   terminal.out_is_terminal = isatty(STDOUT_FILENO) == 1;
   terminal.err_is_terminal = isatty(STDERR_FILENO) == 1;
+  // What comes out of a pipe's other end may well land on the same terminal.
+  struct stat out {};
+  const bool piped = fstat(STDOUT_FILENO, &out) == 0 && S_ISFIFO(out.st_mode);
+  terminal.progress = terminal.err_is_terminal && !piped && !options.quiet;
   const bool color =
       !options.no_color && Environment("NO_COLOR").empty() && Environment("TERM") != "dumb";
   terminal.color_out = color && terminal.out_is_terminal;

@@ -13,6 +13,7 @@ namespace sinkd::cli {
 struct Terminal {
   bool out_is_terminal = false;
   bool err_is_terminal = false;
+  bool progress = false;  // a bar on standard error disturbs nothing: terminal, no pipe beside it
   bool color_out = false;
   bool color_err = false;
   bool unicode = true;  // charts may use block characters

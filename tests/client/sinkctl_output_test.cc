@@ -157,7 +157,8 @@ TEST_F(SinkctlTest, ShowsSinksAsATableWithoutControlCharacters) {
   EXPECT_THAT(result.out, HasSubstr("sample 0  \"s,0\"  10 tokens  window [1, 11)"));
   EXPECT_THAT(result.out, HasSubstr("\"a,\\\"b\\\"\\n\""));
   EXPECT_THAT(result.out, HasSubstr("\"\\x1b[31m漢字\""));
-  EXPECT_THAT(result.out, HasSubstr("0.0625"));
+  EXPECT_THAT(result.out, HasSubstr("0.7500"));
+  EXPECT_THAT(Run({"detect", "alpha", "--text", "a"}).out, HasSubstr("0.0625"));
   EXPECT_THAT(result.out, HasSubstr("a note of the server"));
   EXPECT_THAT(result.out, Not(HasSubstr("\x1b")));
 }
