@@ -1,5 +1,8 @@
 #include "tests/engine/oracle_files.h"
 
+#include <cstdio>
+#include <cstdlib>
+
 #include <absl/strings/str_cat.h>
 
 #include "server/engine/safetensors.h"

@@ -1,0 +1,75 @@
+// What statistics cost: a forward pass that leaves a whole trace against one that takes norms and
+// cosines alone, on the same model and sample, interleaved, as a ratio of CPU time. Machines are
+// shared and noisy, so the ratio is what to read.
+//
+//   forward_bench MODEL_FOLDER [LENGTH...]
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "server/engine/model.h"
+
+namespace {
+
+constexpr int kPairs = 7;
+
+double ProcessSeconds() {
+  timespec now = {};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+double TimeRun(const sinkd::Model& model, const sinkd::TokenIds& ids, bool attention) {
+  const double begin = ProcessSeconds();
+  const auto traces = model.Run({&ids, 1}, {.attention = attention});
+  if (!traces.ok()) {
+    std::fprintf(stderr, "%s\n", traces.status().ToString().c_str());
+    std::exit(1);
+  }
+  return ProcessSeconds() - begin;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: forward_bench MODEL_FOLDER [LENGTH...]\n");
+    return 2;
+  }
+  const auto model = sinkd::Model::Load(argv[1], {});
+  if (!model.ok()) {
+    std::fprintf(stderr, "%s\n", model.status().ToString().c_str());
+    return 1;
+  }
+  std::vector<int> lengths;
+  for (int i = 2; i < argc; ++i) lengths.push_back(std::atoi(argv[i]));
+  if (lengths.empty()) lengths = {64, 512, 2048};
+  std::printf("%8s %16s %16s %8s\n", "tokens", "with trace (s)", "norms only (s)", "ratio");
+  std::mt19937 random(1);
+  for (const int length : lengths) {
+    sinkd::TokenIds ids;
+    for (int t = 0; t < length; ++t) {
+      ids.push_back(
+          static_cast<int32_t>(random() % static_cast<uint32_t>((*model)->info().spec.vocabulary)));
+    }
+    std::vector<double> with_trace, norms_only, ratio;
+    TimeRun(**model, ids, true);
+    for (int pair = 0; pair < kPairs; ++pair) {
+      with_trace.push_back(TimeRun(**model, ids, true));
+      norms_only.push_back(TimeRun(**model, ids, false));
+      ratio.push_back(with_trace.back() / norms_only.back());
+    }
+    std::printf("%8d %16.3f %16.3f %8.3f\n", length, Median(with_trace), Median(norms_only),
+                Median(ratio));
+  }
+  return 0;
+}
