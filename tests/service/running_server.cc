@@ -1,9 +1,5 @@
 #include "running_server.h"
 
-#include <climits>
-#include <cstdlib>
-#include <sstream>
-
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
@@ -21,16 +17,6 @@ RunningServer::RunningServer(Server::Options options) : metrics("test", Server::
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   channel =
       grpc::CreateCustomChannel(server->address(), grpc::InsecureChannelCredentials(), arguments);
-}
-
-double RunningServer::Metric(const std::string& name) const {
-  std::istringstream lines(metrics.Render());
-  for (std::string line; std::getline(lines, line);) {
-    if (line.compare(0, name.size() + 1, name + " ") == 0) {
-      return std::strtod(line.c_str() + name.size(), nullptr);
-    }
-  }
-  return -1;
 }
 
 }  // namespace sinkd::testing

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include <grpcpp/channel.h>
 
@@ -14,9 +13,6 @@ namespace sinkd::testing {
 
 struct RunningServer {
   explicit RunningServer(Server::Options options = {});
-
-  // The value of a sample line of the metrics page, "sinkd_x_total{a=\"b\"}"; -1 when absent.
-  double Metric(const std::string& name) const;
 
   FakeCatalog catalog;
   Metrics metrics;
