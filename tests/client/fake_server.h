@@ -17,18 +17,12 @@
 
 #include "sinks/v1/analysis.grpc.pb.h"
 #include "sinks/v1/models.grpc.pb.h"
+#include "tests/client/fake_answers.h"
 
 namespace sinkd::testing {
 
 using AnalyzeStream =
     grpc::ServerReaderWriter<sinks::v1::AnalyzeResponse, sinks::v1::AnalyzeRequest>;
-
-// A whole record with a primary sink at 0 and one secondary sink; its texts hold a newline, a wide
-// character and an escape sequence.
-sinks::v1::SampleRecord MakeRecord(int64_t index, const sinks::v1::Sample& sample);
-sinks::v1::Summary MakeSummary(const sinks::v1::AnalysisSpec& spec, int64_t samples,
-                               int64_t positions);
-sinks::v1::AnalyzeResponse MakeStarted(const sinks::v1::AnalysisSpec& spec);
 
 // A status with ErrorInfo(reason), BadRequest(field) and, when positive, RetryInfo.
 grpc::Status MakeError(grpc::StatusCode code, const std::string& message, const std::string& reason,
