@@ -44,10 +44,11 @@ class Loader {
 
   void ExpectBytes(int64_t total) { loaded_.bytes_total = total; }
 
-  // The tensor `name` of `shape`, in the target dtype, written into `target` when it is defined.
+  // The tensor `name` of `shape`, in the target dtype.
   absl::StatusOr<at::Tensor> Load(const std::string& name, at::IntArrayRef shape) {
+    SINKD_ASSIGN_OR_RETURN(const Checkpoint::Location* location, Find(name, shape));
     at::Tensor whole = at::empty(shape, at::TensorOptions().dtype(dtype_).device(device_));
-    SINKD_RETURN_IF_ERROR(LoadInto(name, whole));
+    SINKD_RETURN_IF_ERROR(LoadInto(name, *location, whole));
     bytes_ += static_cast<int64_t>(whole.nbytes());
     return whole;
   }
@@ -56,12 +57,20 @@ class Loader {
   absl::StatusOr<at::Tensor> LoadStacked(const std::vector<std::pair<std::string, int64_t>>& parts,
                                          at::IntArrayRef row_shape) {
     std::vector<int64_t> shape = {0};
-    for (const auto& part : parts) shape[0] += part.second;
     shape.insert(shape.end(), row_shape.begin(), row_shape.end());
+    std::vector<const Checkpoint::Location*> locations;
+    int64_t all_rows = 0;
+    for (const auto& [name, rows] : parts) {
+      shape[0] = rows;
+      SINKD_ASSIGN_OR_RETURN(locations.emplace_back(), Find(name, shape));
+      all_rows += rows;
+    }
+    shape[0] = all_rows;
     at::Tensor whole = at::empty(shape, at::TensorOptions().dtype(dtype_).device(device_));
     int64_t row = 0;
-    for (const auto& [name, rows] : parts) {
-      SINKD_RETURN_IF_ERROR(LoadInto(name, whole.narrow(0, row, rows)));
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const auto& [name, rows] = parts[i];
+      SINKD_RETURN_IF_ERROR(LoadInto(name, *locations[i], whole.narrow(0, row, rows)));
       row += rows;
     }
     bytes_ += static_cast<int64_t>(whole.nbytes());
@@ -72,24 +81,31 @@ class Loader {
   const std::set<std::string>& used() const { return used_; }
 
  private:
-  absl::Status LoadInto(const std::string& name, const at::Tensor& target) {
-    if (stop_.stop_requested()) return Cancelled("the load was cancelled");
+  // Checked before memory is asked for, since a wrong config may name any size.
+  absl::StatusOr<const Checkpoint::Location*> Find(const std::string& name,
+                                                   at::IntArrayRef shape) const {
     const Checkpoint::Location* location = checkpoint_.Find(name);
     if (location == nullptr) {
       return BadTensor("", name, "is missing",
                        "copy the complete checkpoint, or correct config.json");
     }
-    const std::string& file = location->file->name();
-    const TensorEntry& entry = *location->entry;
-    SINKD_ASSIGN_OR_RETURN(const at::ScalarType stored, ToScalarType(file, name, entry.dtype));
-    if (target.sizes() != at::IntArrayRef(entry.shape)) {
-      return BadTensor(file, name,
-                       StrCat("has shape ", ShapeText(entry.shape), " where config.json wants ",
-                              ShapeText(target.sizes())),
+    if (shape != at::IntArrayRef(location->entry->shape)) {
+      return BadTensor(location->file->name(), name,
+                       StrCat("has shape ", ShapeText(location->entry->shape),
+                              " where config.json wants ", ShapeText(shape)),
                        "restore config.json and weights from one source");
     }
+    return location;
+  }
+
+  absl::Status LoadInto(const std::string& name, const Checkpoint::Location& location,
+                        const at::Tensor& target) {
+    if (stop_.stop_requested()) return Cancelled("the load was cancelled");
+    const std::string& file = location.file->name();
+    const TensorEntry& entry = *location.entry;
+    SINKD_ASSIGN_OR_RETURN(const at::ScalarType stored, ToScalarType(file, name, entry.dtype));
     at::Tensor read = at::empty(entry.shape, at::TensorOptions().dtype(stored));
-    SINKD_RETURN_IF_ERROR(location->file->Read(name, 0, entry.bytes, read.data_ptr()));
+    SINKD_RETURN_IF_ERROR(location.file->Read(name, 0, entry.bytes, read.data_ptr()));
     if (!at::isfinite(read).all().item<bool>()) {
       return BadTensor(file, name, "holds NaN or infinite values", "fetch the checkpoint again");
     }

@@ -159,6 +159,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadConfig{"RopeWithoutFactor", Config("llama", R"("rope_scaling":{"type":"linear"})"),
                   "rope_scaling.factor is not a number"},
         BadConfig{"ThetaOfZero", Config("llama", R"("rope_theta":0)"), "rope_theta"},
+        BadConfig{"NegativeEpsilon", Config("llama", R"("rms_norm_eps":-1e-6)"),
+                  "rms_norm_eps is not from 0 to 1"},
         BadConfig{"Quantized", Config("llama", R"("quantization_config":{"quant_method":"gptq"})"),
                   "\"gptq\""},
         BadConfig{"Classifier",

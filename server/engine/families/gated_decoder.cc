@@ -83,6 +83,10 @@ absl::StatusOr<DecoderPlan> PlanGatedDecoder(const ConfigReader& config,
   SINKD_RETURN_IF_ERROR(ReadHeads(config, defaults, spec));
   SINKD_RETURN_IF_ERROR(ReadActivation(config, spec));
   SINKD_ASSIGN_OR_RETURN(spec.norm_epsilon, config.NumberOr("rms_norm_eps", 1e-6));
+  if (spec.norm_epsilon < 0 || spec.norm_epsilon > 1) {
+    return config.Error("rms_norm_eps", "is not from 0 to 1",
+                        "restore config.json from the checkpoint's source");
+  }
   SINKD_ASSIGN_OR_RETURN(spec.tied_head, config.FlagOr("tie_word_embeddings", false));
   SINKD_ASSIGN_OR_RETURN(const std::string old_dtype, config.TextOr("torch_dtype", ""));
   SINKD_ASSIGN_OR_RETURN(spec.dtype, config.TextOr("dtype", old_dtype));
