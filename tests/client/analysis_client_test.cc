@@ -248,6 +248,10 @@ struct BrokenCase {
   const char* message;
 };
 
+void PrintTo(const BrokenCase& bad, std::ostream* out) {
+  *out << bad.name;
+}
+
 v1::AnalyzeResponse Record(int64_t index, bool continued = false) {
   v1::AnalyzeResponse response;
   response.mutable_record()->set_sample_index(index);

@@ -79,6 +79,10 @@ struct AddressCase {
   bool good;
 };
 
+void PrintTo(const AddressCase& item, std::ostream* out) {
+  *out << item.address;
+}
+
 class Address : public ::testing::TestWithParam<AddressCase> {};
 
 TEST_P(Address, IsTakenOrRefusedWithAHint) {

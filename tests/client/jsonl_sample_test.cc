@@ -66,6 +66,10 @@ struct BadLine {
   const char* message;
 };
 
+void PrintTo(const BadLine& bad, std::ostream* out) {
+  *out << bad.message;
+}
+
 class BadLines : public ::testing::TestWithParam<BadLine> {};
 
 TEST_P(BadLines, AreRefusedWithColumnAndReason) {

@@ -13,6 +13,10 @@ struct BadInputCase {
   const char* message;  // after "standard input:2"
 };
 
+void PrintTo(const BadInputCase& bad, std::ostream* out) {
+  *out << bad.name;
+}
+
 class SinkctlBadInput : public SinkctlTest, public ::testing::WithParamInterface<BadInputCase> {};
 
 TEST_P(SinkctlBadInput, IsReportedWithItsPlaceAndTheRunGoesOn) {

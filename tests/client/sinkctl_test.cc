@@ -37,6 +37,10 @@ struct UsageCase {
   const char* message;
 };
 
+void PrintTo(const UsageCase& bad, std::ostream* out) {
+  *out << bad.message;
+}
+
 class SinkctlUsage : public SinkctlTest, public ::testing::WithParamInterface<UsageCase> {};
 
 TEST_P(SinkctlUsage, ExitsWith2AndAHint) {
