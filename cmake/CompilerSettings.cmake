@@ -14,6 +14,8 @@ if(SINKD_CCACHE)
   # A precompiled header changes its time stamp, not its meaning.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
       CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      # Build trees of one checkout share what they compile.
+      CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
       ${SINKD_CCACHE})
   add_compile_options(-fpch-preprocess)
 endif()
