@@ -116,6 +116,7 @@ absl::Status Executor::Stream::Submit(Job job) {
   {
     const std::lock_guard lock(core_->mutex);
     if (core_->closed) return core_->ShutDownError();
+    if (!state_->open) return Cancelled("the stream ended before this work began");
     if (state_->jobs.size() >= state_->slots) {
       return ResourceExhausted("too much work of this stream is waiting",
                                {.reason = "STREAM_QUEUE_FULL",
@@ -130,6 +131,16 @@ absl::Status Executor::Stream::Submit(Job job) {
   }
   core_->changed.notify_one();
   return absl::OkStatus();
+}
+
+void Executor::Stream::Drop() {
+  std::deque<Job> dropped;  // destroyed outside the lock: what they hold may come back here
+  const std::lock_guard lock(core_->mutex);
+  state_->open = false;
+  if (state_->jobs.empty()) return;
+  dropped.swap(state_->jobs);
+  std::erase(core_->ready, state_);
+  core_->Count(-static_cast<int64_t>(dropped.size()));
 }
 
 Executor::Executor(Options options) : core_(std::make_shared<ExecutorCore>(std::move(options))) {

@@ -45,8 +45,9 @@ class Executor {
   };
 
   struct Job {
-    // Called exactly once, on a thread of the executor. OK: do the work now. Otherwise the job was
-    // dropped: CANCELLED, DEADLINE_EXCEEDED, or UNAVAILABLE when the executor was shut down.
+    // Called exactly once, on a thread of the executor, unless Stream::Drop took it back. OK: do
+    // the work now. Otherwise the job was dropped: CANCELLED, DEADLINE_EXCEEDED, or UNAVAILABLE
+    // when the executor was shut down.
     std::function<void(const absl::Status& admitted)> run;
     std::stop_token stop;
     Clock::time_point deadline = Clock::time_point::max();
@@ -64,6 +65,10 @@ class Executor {
     // RESOURCE_EXHAUSTED when all slots of the stream hold waiting jobs. On error `job` is not
     // called.
     absl::Status Submit(Job job);
+
+    // Destroys what waits without calling it and refuses what comes with CANCELLED: for an owner
+    // who wants no more answers, so that nothing of his waits for its turn among longer jobs.
+    void Drop();
 
    private:
     friend class Executor;

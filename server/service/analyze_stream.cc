@@ -200,6 +200,10 @@ void AnalyzeStream::End(absl::Status status) {
   if (end_) return;
   end_ = std::move(status);
   stop_.request_stop();
+  if (plan_) {
+    plan_->device->Drop();
+    plan_->cpu->Drop();
+  }
   answer_.reset();
   pending_.clear();
 }

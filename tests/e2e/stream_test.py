@@ -5,6 +5,7 @@
 
 import collections
 import concurrent.futures
+import itertools
 import json
 import pathlib
 import queue
@@ -31,7 +32,7 @@ from tests.e2e.sinkd_process import PATIENCE, Programs, SinkdProcess, main, wait
 
 ANALYZE = "sinks.v1.AnalysisService/Analyze"
 SERVICES = ("sinks.v1.AnalysisService", "sinks.v1.ModelService")
-LONG = 3000  # tokens of a sample that keeps the server busy for a while
+LONG = 2000  # tokens of a sample that keeps the server busy for a while
 READ_AHEAD = 8
 EVERYTHING = {
     "scores": {"curves": True}, "levels": {}, "regression": {}, "compensation": {},
@@ -335,6 +336,28 @@ class GoingAway(StreamCase):
         call = open_stream(channel, self.endless())
         next_of(call, "record")
         self.check_work_ends(channel.close)
+
+    def test_what_a_cancelled_stream_held_is_free_while_another_runs_on(self):
+        server = SinkdProcess(Setting.root.path, "--max-streams", 2, load=(PLANTED,))
+        self.addCleanup(server.stop)
+
+        def ran():
+            return server.metric("sinkd_samples_total", outcome="ok")
+
+        requests = self.endless()
+        next(requests)
+        busy = open_stream(server.channel, itertools.chain(
+            [spec(PLANTED, summary_only=True)], requests))
+        leaving = open_stream(server.channel, self.endless())
+        next_of(leaving, "record")
+        wait_until("its samples wait", lambda: server.metric("sinkd_queue_depth") > READ_AHEAD)
+        leaving.cancel()
+        before = ran()
+        wait_until("its place is free", lambda: not analyze(server.channel, [spec(PLANTED)]).failure)
+        # One sample may be done before the server knows, one while it is asked.
+        self.assertLessEqual(ran() - before, 2)
+        busy.cancel()
+        server.wait_until_free()
 
     def test_a_deadline_ends_a_stream_and_frees_the_server(self):
         def ended():

@@ -88,6 +88,27 @@ TEST(Executor, TakesTurnsBetweenStreams) {
   EXPECT_EQ(bench.executor.waiting(), 0u);
 }
 
+TEST(Executor, TakesBackWhatAStreamDropsWhileAnotherJobRuns) {
+  Bench bench;
+  const Stream a = bench.Open(2);
+  const Stream b = bench.Open(1);
+  const auto held = std::make_shared<int>();  // what the jobs of a stream keep alive
+  for (int i = 0; i < 2; ++i) {
+    Executor::Job job = bench.Job("a");
+    job.run = [run = job.run, held](const absl::Status& admitted) { run(admitted); };
+    ASSERT_TRUE(a->Submit(std::move(job)).ok());
+  }
+  ASSERT_TRUE(b->Submit(bench.Job("b")).ok());
+  EXPECT_EQ(held.use_count(), 3);
+  a->Drop();
+  EXPECT_EQ(held.use_count(), 1);
+  EXPECT_EQ(bench.executor.waiting(), 1u);
+  EXPECT_EQ(a->Submit(bench.Job("a")).code(), absl::StatusCode::kCancelled);
+  a->Drop();
+  bench.Finish();
+  EXPECT_THAT(bench.log, testing::ElementsAre("b"));
+}
+
 TEST(Executor, RefusesAStreamWhenTooFewSlotsAreLeftAndTakesItOnceOneIsGone) {
   Bench bench({.name = "cpu", .capacity = 9});
   Stream a = bench.Open(6);
