@@ -16,6 +16,7 @@ readonly packages=(
 )
 readonly rust_packages=(cargo-web rustc-web)
 readonly requirements=(cmake/requirements.txt tests/oracle/requirements.txt)
+readonly constraints=cmake/constraints.txt
 readonly models=tests/oracle/requirements-models.txt
 readonly venv=.venv
 readonly stamp=$venv/.requirements.sha256
@@ -74,7 +75,7 @@ install_system_packages() {
 }
 
 requirements_hash() {
-  cat "${requirements[@]}" "$models" | sha256sum | cut -d' ' -f1
+  cat "${requirements[@]}" "$constraints" "$models" | sha256sum | cut -d' ' -f1
 }
 
 install_python_environment() {
@@ -85,7 +86,7 @@ install_python_environment() {
     python3 -m venv --clear "$venv"
   fi
   say "installing libtorch and the oracles into $venv (downloads about 3 GB the first time)"
-  local arguments=() file
+  local arguments=(-c "$constraints") file
   for file in "${requirements[@]}"; do
     arguments+=(-r "$file")
   done
