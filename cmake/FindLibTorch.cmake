@@ -29,11 +29,8 @@ if(NOT TARGET LibTorch::LibTorch)
   target_include_directories(LibTorch::LibTorch SYSTEM INTERFACE
     ${LIBTORCH_ROOT}/include ${LIBTORCH_ROOT}/include/torch/csrc/api/include)
   target_link_directories(LibTorch::LibTorch INTERFACE ${LIBTORCH_ROOT}/lib)
+  # The CUDA half is loaded at run time, server/engine/device.cc.
   set(_libraries torch_cpu c10)
-  if(SINKD_WITH_CUDA)
-    # Nothing refers to a symbol of the CUDA half; it registers itself when it is loaded.
-    list(PREPEND _libraries "-Wl,--push-state,--no-as-needed" torch_cuda c10_cuda "-Wl,--pop-state")
-  endif()
   target_link_libraries(LibTorch::LibTorch INTERFACE ${_libraries})
   target_link_options(LibTorch::LibTorch INTERFACE "-Wl,-rpath,${LIBTORCH_ROOT}/lib")
 endif()

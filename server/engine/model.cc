@@ -1,7 +1,5 @@
 #include "server/engine/model.h"
 
-#include <optional>
-
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <c10/core/InferenceMode.h>
@@ -9,6 +7,7 @@
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 #include "server/engine/checkpoint.h"
+#include "server/engine/device.h"
 #include "server/engine/hf_config.h"
 #include "server/engine/model_internals.h"
 #include "server/engine/torch_boundary.h"
@@ -16,25 +15,6 @@
 
 namespace sinkd {
 namespace {
-
-absl::StatusOr<at::Device> ParseDevice(const std::string& name) {
-  const auto refuse = [&name](std::string_view why) {
-    return InvalidArgument(StrCat("device ", why), {.reason = "BAD_DEVICE",
-                                                    .subject = "device",
-                                                    .value = name,
-                                                    .fix = "use cpu, or cuda:N of a GPU here"});
-  };
-  try {
-    const at::Device device(name);
-    if (device.is_cpu()) return at::Device(at::kCPU);
-    if (device.type() == at::kMeta) return refuse("holds no data");
-    // Asking for a byte tells whether this build and machine have the device at all.
-    at::empty({1}, at::TensorOptions().dtype(at::kByte).device(device));
-    return device;
-  } catch (const c10::Error&) {
-    return refuse("is not one that this server has");
-  }
-}
 
 // kAuto: as stored. The config's word, or the embedding's dtype where the config is silent.
 at::ScalarType ChooseType(ComputeType wanted, const DecoderPlan& plan,
@@ -94,10 +74,10 @@ Model::~Model() = default;
 absl::StatusOr<std::unique_ptr<Model>> Model::Load(
     const std::filesystem::path& folder, const LoadOptions& options,
     const std::function<void(const LoadProgress&)>& progress, std::stop_token stop) {
+  SINKD_ASSIGN_OR_RETURN(const at::Device device, OpenDevice(options.device));
   const c10::InferenceMode inference;
   SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanFromFolder(folder));
   SINKD_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Checkpoint::Open(folder));
-  SINKD_ASSIGN_OR_RETURN(const at::Device device, ParseDevice(options.device));
   const at::ScalarType type = ChooseType(options.compute_type, plan, checkpoint);
   std::unique_ptr<Internals> internals;
   SINKD_RETURN_IF_ERROR(AtTorchBoundary([&]() -> absl::Status {
