@@ -4,13 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include <grpcpp/support/proto_buffer_reader.h>
-#include <grpcpp/support/proto_buffer_writer.h>
-
 #include "server/base/status.h"
 #include "server/service/codec_sample.h"
 #include "server/service/codec_spec.h"
 #include "server/service/codec_summary.h"
+#include "server/service/message_bytes.h"
 #include "server/service/status_mapping.h"
 #include "server/service/stream_opening.h"
 
@@ -18,11 +16,6 @@ namespace sinkd {
 namespace {
 
 constexpr char kMethod[] = "sinks.v1.AnalysisService/Analyze";
-
-bool Parse(grpc::ByteBuffer& bytes, sinks::v1::AnalyzeRequest& request) {
-  grpc::ProtoBufferReader reader(&bytes);
-  return reader.status().ok() && request.ParseFromZeroCopyStream(&reader);
-}
 
 // These say of a sample that the stream is over, not that the sample is bad.
 bool EndsStream(const absl::Status& status) {
@@ -79,7 +72,7 @@ void AnalyzeStream::EndOnAbort() {
 
 void AnalyzeStream::OnReadDone(bool ok) {
   sinks::v1::AnalyzeRequest request;
-  const bool parsed = ok && Parse(incoming_, request);
+  const bool parsed = ok && ParseMessage(incoming_, request);
   std::optional<IncomingSample> sample;
   {
     const std::lock_guard lock(mutex_);
@@ -137,8 +130,7 @@ std::optional<IncomingSample> AnalyzeStream::Take(bool parsed,
     // What was parsed before the fault is kept, and ends with the text that is at fault.
     problem = CheckTexts(request.sample());
     if (request.message_case() != Message::kSample || problem.ok()) {
-      End(OutOfPlace("a message is not a valid AnalyzeRequest", "MALFORMED_MESSAGE",
-                     "send sinks.v1.AnalyzeRequest with all text in UTF-8"));
+      End(MalformedMessage(*request.descriptor()));
       return std::nullopt;
     }
   }
@@ -319,9 +311,7 @@ void AnalyzeStream::SumUp() {
 }
 
 void AnalyzeStream::Write(const sinks::v1::AnalyzeResponse& response) {
-  const std::string bytes = response.SerializeAsString();
-  const grpc::Slice slice(bytes);
-  outgoing_ = grpc::ByteBuffer(&slice, 1);
+  outgoing_ = SerializeMessage(response);
   writing_ = true;
   StartWrite(&outgoing_);
 }

@@ -4,6 +4,7 @@
 
 #include "server/base/status.h"
 #include "server/service/codec_model.h"
+#include "server/service/message_bytes.h"
 #include "server/service/status_mapping.h"
 
 namespace sinkd {
@@ -13,8 +14,7 @@ constexpr char kMethod[] = "sinks.v1.ModelService/LoadModel";
 
 }  // namespace
 
-LoadStream* LoadStream::Begin(grpc::CallbackServerContext* context,
-                              const sinks::v1::LoadModelRequest& request,
+LoadStream* LoadStream::Begin(grpc::CallbackServerContext* context, const grpc::ByteBuffer& request,
                               const Resources& resources) {
   const auto stream = std::make_shared<LoadStream>(context, resources);
   {
@@ -35,8 +35,10 @@ LoadStream::LoadStream(grpc::CallbackServerContext* context, const Resources& re
 
 LoadStream::~LoadStream() = default;
 
-absl::Status LoadStream::Start(const sinks::v1::LoadModelRequest& request) {
+absl::Status LoadStream::Start(const grpc::ByteBuffer& bytes) {
   SINKD_ASSIGN_OR_RETURN(place_, resources_.admission.Enter());
+  sinks::v1::LoadModelRequest request;
+  if (!ParseMessage(bytes, request)) return MalformedMessage(*request.descriptor());
   SINKD_ASSIGN_OR_RETURN(id_, DecodeModelName(request.name(), "name"));
   SINKD_ASSIGN_OR_RETURN(const LoadOptions options,
                          DecodeLoadOptions(request, resources_.catalog.defaults()));
@@ -62,7 +64,7 @@ void LoadStream::Load(const LoadOptions& options) {
       resources_.catalog.Load(id_, options, progress, stop_.get_token());
   const std::lock_guard lock(mutex_);
   if (entry.ok()) {
-    if (!next_) next_ = outgoing_;  // the last message repeats the counts
+    if (!next_) next_ = written_;  // the last message repeats the counts
     *next_->mutable_model() = EncodeModel(*entry);
     loaded_ = true;
   } else {
@@ -113,8 +115,9 @@ void LoadStream::End(absl::Status status) {
 void LoadStream::Pump() {
   if (finished_ || writing_) return;
   if (next_ && !end_) {
-    outgoing_ = *std::move(next_);
+    written_ = *std::move(next_);
     next_.reset();
+    outgoing_ = SerializeMessage(written_);
     writing_ = true;
     StartWrite(&outgoing_);
     return;

@@ -15,6 +15,7 @@
 
 #include <absl/status/status.h>
 #include <grpcpp/server_context.h>
+#include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
 #include "server/scheduler/executor.h"
@@ -25,7 +26,7 @@
 
 namespace sinkd {
 
-class LoadStream final : public grpc::ServerWriteReactor<sinks::v1::LoadModelResponse>,
+class LoadStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
                          public std::enable_shared_from_this<LoadStream> {
  public:
   struct Resources {  // borrowed
@@ -36,8 +37,8 @@ class LoadStream final : public grpc::ServerWriteReactor<sinks::v1::LoadModelRes
   };
 
   // The reactor for a new call; `resources` must outlive it.
-  static LoadStream* Begin(grpc::CallbackServerContext* context,
-                           const sinks::v1::LoadModelRequest& request, const Resources& resources);
+  static LoadStream* Begin(grpc::CallbackServerContext* context, const grpc::ByteBuffer& request,
+                           const Resources& resources);
 
   LoadStream(grpc::CallbackServerContext* context, const Resources& resources);
   ~LoadStream() override;
@@ -47,7 +48,7 @@ class LoadStream final : public grpc::ServerWriteReactor<sinks::v1::LoadModelRes
   void OnDone() override;
 
  private:
-  absl::Status Start(const sinks::v1::LoadModelRequest& request);
+  absl::Status Start(const grpc::ByteBuffer& bytes);
   void Load(const LoadOptions& options);  // on the executor
   void EndOnAbort();
 
@@ -65,7 +66,8 @@ class LoadStream final : public grpc::ServerWriteReactor<sinks::v1::LoadModelRes
   std::unique_ptr<Executor::Stream> slot_;
   std::string id_;
 
-  sinks::v1::LoadModelResponse outgoing_;
+  grpc::ByteBuffer outgoing_;
+  sinks::v1::LoadModelResponse written_;  // what was written last
   std::optional<sinks::v1::LoadModelResponse> next_;
   bool loaded_ = false;  // next_, or what was written last, is the last message
   bool writing_ = false;

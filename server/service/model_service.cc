@@ -8,6 +8,7 @@
 #include "server/base/status.h"
 #include "server/service/call_record.h"
 #include "server/service/codec_model.h"
+#include "server/service/message_bytes.h"
 #include "server/service/status_mapping.h"
 
 namespace sinkd {
@@ -37,14 +38,22 @@ void ModelService::Shutdown() {
   queries_.Shutdown(Executor::ShutdownMode::kCancel);
 }
 
-grpc::ServerUnaryReactor* ModelService::Serve(grpc::CallbackServerContext* context,
-                                              std::string_view method,
-                                              std::function<absl::Status()> work) {
+template <typename Request, typename Response>
+grpc::ServerUnaryReactor* ModelService::Serve(
+    grpc::CallbackServerContext* context, std::string_view method, const grpc::ByteBuffer* bytes,
+    grpc::ByteBuffer* answer,
+    std::function<absl::StatusOr<Response>(const Request& request)> work) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   auto record = std::make_shared<CallRecord>(*context, method, metrics_);
-  const auto run = [reactor, record = std::move(record),
-                    work = std::move(work)](const absl::Status& admitted) {
-    const absl::Status status = admitted.ok() ? work() : admitted;
+  const auto answered = [bytes, answer, work = std::move(work)]() -> absl::Status {
+    Request request;
+    if (!ParseMessage(*bytes, request)) return MalformedMessage(*request.descriptor());
+    SINKD_ASSIGN_OR_RETURN(const Response response, work(request));
+    *answer = SerializeMessage(response);
+    return absl::OkStatus();
+  };
+  const auto run = [reactor, record = std::move(record), answered](const absl::Status& admitted) {
+    const absl::Status status = admitted.ok() ? answered() : admitted;
     record->End(status);
     reactor->Finish(ToGrpcStatus(status));
   };
@@ -55,39 +64,45 @@ grpc::ServerUnaryReactor* ModelService::Serve(grpc::CallbackServerContext* conte
 }
 
 grpc::ServerUnaryReactor* ModelService::ListModels(grpc::CallbackServerContext* context,
-                                                   const sinks::v1::ListModelsRequest* request,
-                                                   sinks::v1::ListModelsResponse* response) {
-  return Serve(context, "sinks.v1.ModelService/ListModels", [this, request, response] {
-    SINKD_ASSIGN_OR_RETURN(*response, PageOfModels(*request, catalog_.List()));
-    return absl::OkStatus();
-  });
+                                                   const grpc::ByteBuffer* request,
+                                                   grpc::ByteBuffer* response) {
+  return Serve<sinks::v1::ListModelsRequest, sinks::v1::ListModelsResponse>(
+      context, "sinks.v1.ModelService/ListModels", request, response,
+      [this](const sinks::v1::ListModelsRequest& in) { return PageOfModels(in, catalog_.List()); });
 }
 
 grpc::ServerUnaryReactor* ModelService::GetModel(grpc::CallbackServerContext* context,
-                                                 const sinks::v1::GetModelRequest* request,
-                                                 sinks::v1::GetModelResponse* response) {
-  return Serve(context, "sinks.v1.ModelService/GetModel", [this, request, response] {
-    SINKD_ASSIGN_OR_RETURN(const std::string id, DecodeModelName(request->name(), "name"));
-    SINKD_ASSIGN_OR_RETURN(const ModelEntry entry, catalog_.Get(id));
-    *response->mutable_model() = EncodeModel(entry);
-    return absl::OkStatus();
-  });
+                                                 const grpc::ByteBuffer* request,
+                                                 grpc::ByteBuffer* response) {
+  return Serve<sinks::v1::GetModelRequest, sinks::v1::GetModelResponse>(
+      context, "sinks.v1.ModelService/GetModel", request, response,
+      [this](const sinks::v1::GetModelRequest& in) -> absl::StatusOr<sinks::v1::GetModelResponse> {
+        SINKD_ASSIGN_OR_RETURN(const std::string id, DecodeModelName(in.name(), "name"));
+        SINKD_ASSIGN_OR_RETURN(const ModelEntry entry, catalog_.Get(id));
+        sinks::v1::GetModelResponse out;
+        *out.mutable_model() = EncodeModel(entry);
+        return out;
+      });
 }
 
-grpc::ServerWriteReactor<sinks::v1::LoadModelResponse>* ModelService::LoadModel(
-    grpc::CallbackServerContext* context, const sinks::v1::LoadModelRequest* request) {
+grpc::ServerWriteReactor<grpc::ByteBuffer>* ModelService::LoadModel(
+    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) {
   return LoadStream::Begin(context, *request, load_resources_);
 }
 
 grpc::ServerUnaryReactor* ModelService::UnloadModel(grpc::CallbackServerContext* context,
-                                                    const sinks::v1::UnloadModelRequest* request,
-                                                    sinks::v1::UnloadModelResponse* response) {
-  return Serve(context, "sinks.v1.ModelService/UnloadModel", [this, request, response] {
-    SINKD_ASSIGN_OR_RETURN(const std::string id, DecodeModelName(request->name(), "name"));
-    SINKD_ASSIGN_OR_RETURN(const ModelEntry entry, catalog_.Unload(id));
-    *response->mutable_model() = EncodeModel(entry);
-    return absl::OkStatus();
-  });
+                                                    const grpc::ByteBuffer* request,
+                                                    grpc::ByteBuffer* response) {
+  return Serve<sinks::v1::UnloadModelRequest, sinks::v1::UnloadModelResponse>(
+      context, "sinks.v1.ModelService/UnloadModel", request, response,
+      [this](const sinks::v1::UnloadModelRequest& in)
+          -> absl::StatusOr<sinks::v1::UnloadModelResponse> {
+        SINKD_ASSIGN_OR_RETURN(const std::string id, DecodeModelName(in.name(), "name"));
+        SINKD_ASSIGN_OR_RETURN(const ModelEntry entry, catalog_.Unload(id));
+        sinks::v1::UnloadModelResponse out;
+        *out.mutable_model() = EncodeModel(entry);
+        return out;
+      });
 }
 
 absl::StatusOr<sinks::v1::ListModelsResponse> PageOfModels(

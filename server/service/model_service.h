@@ -19,27 +19,37 @@
 
 namespace sinkd {
 
-class ModelService final : public sinks::v1::ModelService::CallbackService {
+using RawModelService = sinks::v1::ModelService::WithRawCallbackMethod_ListModels<
+    sinks::v1::ModelService::WithRawCallbackMethod_GetModel<
+        sinks::v1::ModelService::WithRawCallbackMethod_LoadModel<
+            sinks::v1::ModelService::WithRawCallbackMethod_UnloadModel<
+                sinks::v1::ModelService::Service>>>>;
+
+class ModelService final : public RawModelService {
  public:
   ModelService(ModelCatalog& catalog, Admission& admission, Metrics& metrics);
 
   grpc::ServerUnaryReactor* ListModels(grpc::CallbackServerContext* context,
-                                       const sinks::v1::ListModelsRequest* request,
-                                       sinks::v1::ListModelsResponse* response) override;
+                                       const grpc::ByteBuffer* request,
+                                       grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* GetModel(grpc::CallbackServerContext* context,
-                                     const sinks::v1::GetModelRequest* request,
-                                     sinks::v1::GetModelResponse* response) override;
-  grpc::ServerWriteReactor<sinks::v1::LoadModelResponse>* LoadModel(
-      grpc::CallbackServerContext* context, const sinks::v1::LoadModelRequest* request) override;
+                                     const grpc::ByteBuffer* request,
+                                     grpc::ByteBuffer* response) override;
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* LoadModel(grpc::CallbackServerContext* context,
+                                                        const grpc::ByteBuffer* request) override;
   grpc::ServerUnaryReactor* UnloadModel(grpc::CallbackServerContext* context,
-                                        const sinks::v1::UnloadModelRequest* request,
-                                        sinks::v1::UnloadModelResponse* response) override;
+                                        const grpc::ByteBuffer* request,
+                                        grpc::ByteBuffer* response) override;
 
   void Shutdown();  // ends what waits, joins the threads
 
  private:
-  grpc::ServerUnaryReactor* Serve(grpc::CallbackServerContext* context, std::string_view method,
-                                  std::function<absl::Status()> work);
+  // `bytes` and `answer` live as long as the call.
+  template <typename Request, typename Response>
+  grpc::ServerUnaryReactor* Serve(
+      grpc::CallbackServerContext* context, std::string_view method, const grpc::ByteBuffer* bytes,
+      grpc::ByteBuffer* answer,
+      std::function<absl::StatusOr<Response>(const Request& request)> work);
 
   ModelCatalog& catalog_;
   Metrics& metrics_;

@@ -5,15 +5,18 @@ and after each case the server answers a good request as if nothing had been.
 """
 
 import dataclasses
+import re
 import struct
 import unittest
 
-from tests.e2e import broken_checkpoints, model_root, safetensors_edit
+import grpc
+
+from tests.e2e import broken_checkpoints, model_root, safetensors_edit, stubs
 from tests.e2e.calls import (
     Failure, analyze, described, expected, ids, load, model_call, planted, sample, spec,
 )
 from tests.e2e.model_root import PLANTED, TINY, ModelRoot, edit_json, replace
-from tests.e2e.sinkd_process import SinkdProcess, main
+from tests.e2e.sinkd_process import PATIENCE, SinkdProcess, main
 
 MOST_TOKENS = 2000  # --max-sample-tokens
 MOST_BYTES = 1 << 20  # --max-message-bytes
@@ -128,7 +131,7 @@ def table(cases, name=lambda case: case.name):
             def test(self, case=case):
                 self.check(case)
                 self.check_good_request()
-            title = "test_" + name(case).replace("-", "_").replace(" ", "_")
+            title = "test_" + re.sub(r"\W", "_", name(case))
             assert not hasattr(test_class, title), title
             setattr(test_class, title, test)
         return test_class
@@ -158,6 +161,29 @@ class Name:
 
 def unknown(title, name):
     return Name(title, f"models/{name}", "NOT_FOUND", "MODEL_NOT_FOUND", (name, "ListModels"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Page:
+    name: str
+    fields: dict
+    reason: str
+    mentions: tuple
+
+
+@table((
+    Page("page of 0", {"page_size": 0}, "INVALID_PAGE_SIZE", ("got 0", "1000")),
+    Page("page negative", {"page_size": -1}, "INVALID_PAGE_SIZE", ("got -1",)),
+    Page("page too large", {"page_size": 1001}, "INVALID_PAGE_SIZE", ("got 1001",)),
+    Page("page token", {"page_token": "../x"}, "INVALID_PAGE_TOKEN", ("../x",)),
+))
+class ModelPage(HostileCase):
+    def check(self, case):
+        request = stubs.models.ListModelsRequest(**case.fields)
+        with self.assertRaises(grpc.RpcError) as caught:
+            stubs.models_service.ModelServiceStub(self.channel).ListModels(
+                request, timeout=PATIENCE)
+        self.check_failure(Failure.of_call(caught.exception), INVALID, case.reason, case.mentions)
 
 
 @table((
@@ -440,6 +466,34 @@ class BadLoad(HostileCase):
     def check(self, case):
         failure = load(self.channel, f"models/{case.model}", **case.fields)
         self.check_failure(failure, case.code, case.reason, case.mentions)
+
+
+@dataclasses.dataclass(frozen=True)
+class Raw:
+    name: str
+    method: str
+    message: bytes
+
+
+def raw_cases():
+    for method in ("ListModels", "GetModel", "LoadModel", "UnloadModel"):
+        yield Raw(f"{method} no protobuf", method, b"\xff\xff\xff")
+        yield Raw(f"{method} cut short", method, b"\x0a\x7fmodels")
+        # Field 1 or 2, a string, with a byte that is no UTF-8.
+        field = b"\x12" if method == "ListModels" else b"\x0a"
+        yield Raw(f"{method} not utf8", method, field + b"\x09models/a\xff")
+
+
+@table(tuple(raw_cases()))
+class Malformed(HostileCase):
+    def check(self, case):
+        path = f"/sinks.v1.ModelService/{case.method}"
+        kind = "unary_stream" if case.method == "LoadModel" else "unary_unary"
+        with self.assertRaises(grpc.RpcError) as caught:
+            answer = getattr(self.channel, kind)(path)(case.message, timeout=PATIENCE)
+            list(answer)
+        self.check_failure(Failure.of_call(caught.exception), INVALID, "MALFORMED_MESSAGE",
+                           (f"{case.method}Request", "UTF-8"))
 
 
 class Links(HostileCase):

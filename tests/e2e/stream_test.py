@@ -353,7 +353,8 @@ class GoingAway(StreamCase):
         wait_until("its samples wait", lambda: server.metric("sinkd_queue_depth") > READ_AHEAD)
         leaving.cancel()
         before = ran()
-        wait_until("its place is free", lambda: not analyze(server.channel, [spec(PLANTED)]).failure)
+        wait_until("its place is free",
+                   lambda: not analyze(server.channel, [spec(PLANTED)]).failure)
         # One sample may be done before the server knows, one while it is asked.
         self.assertLessEqual(ran() - before, 2)
         busy.cancel()

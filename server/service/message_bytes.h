@@ -1,0 +1,40 @@
+// Messages as the bytes that raw methods read and write. Every method of ours is raw, because gRPC
+// answers a request that it cannot parse with UNIMPLEMENTED and not a word.
+//
+// Thread-safety: pure functions.
+#pragma once
+
+#include <string>
+
+#include <absl/status/status.h>
+#include <absl/strings/str_cat.h>
+#include <google/protobuf/message.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/proto_buffer_reader.h>
+#include <grpcpp/support/slice.h>
+
+#include "server/base/status.h"
+
+namespace sinkd {
+
+// False when `bytes` are no such message; then it holds what came before the fault.
+inline bool ParseMessage(grpc::ByteBuffer bytes, google::protobuf::Message& message) {
+  grpc::ProtoBufferReader reader(&bytes);
+  return reader.status().ok() && message.ParseFromZeroCopyStream(&reader);
+}
+
+inline grpc::ByteBuffer SerializeMessage(const google::protobuf::Message& message) {
+  const grpc::Slice slice(message.SerializeAsString());
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+// INVALID_ARGUMENT for bytes that are no message of this type.
+inline absl::Status MalformedMessage(const google::protobuf::Descriptor& type) {
+  return InvalidArgument(
+      absl::StrCat("a message is not a valid ", type.name()),
+      {.reason = "MALFORMED_MESSAGE",
+       .subject = "message",
+       .fix = absl::StrCat("send ", type.full_name(), " with all text in UTF-8")});
+}
+
+}  // namespace sinkd
