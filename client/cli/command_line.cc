@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 #include <fmt/format.h>
 #include <CLI/Config.hpp>
@@ -14,6 +15,7 @@
 #include "client/cli/flag_values.h"
 #include "client/cli/suggestion.h"
 #include "client/error_report.h"
+#include "client/utf8.h"
 
 namespace sinkd::cli {
 namespace {
@@ -187,6 +189,22 @@ void AddOtherCommands(CLI::App& app, Invocation& invocation) {
   version->callback([&invocation] { invocation.command = Command::kVersion; });
 }
 
+// The problem of a word that goes into a message and is not UTF-8, or empty.
+std::string CheckWords(const Invocation& invocation) {
+  const sinks::v1::AnalysisSpec& spec = invocation.analyze.spec;
+  const std::pair<const char*, const std::string*> words[] = {
+      {"MODEL", &invocation.models.model},          {"MODEL", &invocation.analyze.model},
+      {"--device", &invocation.models.load.device}, {"--run-id", &spec.run_id()},
+      {"--template-date", &spec.template_date()},
+  };
+  for (const auto& [name, text] : words) {
+    if (client::FindInvalidUtf8(*text)) {
+      return fmt::format("{} \"{}\" is not UTF-8", name, client::MakePrintable(*text));
+    }
+  }
+  return {};
+}
+
 // What the flags must say together; the problem, or empty.
 std::string CheckTogether(Invocation& invocation) {
   const bool needs_model =
@@ -194,6 +212,7 @@ std::string CheckTogether(Invocation& invocation) {
   if (needs_model && invocation.models.model.empty()) {
     return "which model? give MODEL; `sinkctl models` lists them";
   }
+  if (std::string problem = CheckWords(invocation); !problem.empty()) return problem;
   if (invocation.command != Command::kAnalyze) return {};
   AnalyzeOptions& options = invocation.analyze;
   const OutputFormat output = invocation.global.output;
