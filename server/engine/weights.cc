@@ -11,124 +11,10 @@
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/engine/tensor_loader.h"
 
 namespace sinkd {
 namespace {
-
-absl::Status BadTensor(std::string_view file, std::string_view tensor, std::string_view what,
-                       std::string_view fix) {
-  const std::string where = file.empty() ? std::string(tensor) : StrCat(file, ":", tensor);
-  return FailedPrecondition(StrCat("tensor ", where, " ", what),
-                            {.reason = "BAD_WEIGHTS", .subject = where, .fix = std::string(fix)});
-}
-
-absl::StatusOr<at::ScalarType> ToScalarType(std::string_view file, std::string_view tensor,
-                                            std::string_view dtype) {
-  if (dtype == "F32") return at::kFloat;
-  if (dtype == "BF16") return at::kBFloat16;
-  if (dtype == "F16") return at::kHalf;
-  if (dtype == "F64") return at::kDouble;
-  return BadTensor(file, tensor, StrCat("has dtype ", dtype, ", which holds no plain weights"),
-                   "use the float32, float16 or bfloat16 checkpoint");
-}
-
-std::string ShapeText(at::IntArrayRef shape) {
-  return StrCat("[", absl::StrJoin(shape, ", "), "]");
-}
-
-class Loader {
- public:
-  Loader(const Checkpoint& checkpoint, at::ScalarType dtype, const at::Device& device,
-         const std::function<void(const LoadProgress&)>& progress, const std::stop_token& stop)
-      : checkpoint_(checkpoint), dtype_(dtype), device_(device), progress_(progress), stop_(stop) {}
-
-  void ExpectBytes(int64_t total) { loaded_.bytes_total = total; }
-
-  // The tensor `name` of `shape`, in the target dtype.
-  absl::StatusOr<at::Tensor> Load(const std::string& name, at::IntArrayRef shape) {
-    SINKD_ASSIGN_OR_RETURN(const Checkpoint::Location* location, Find(name, shape));
-    at::Tensor whole = at::empty(shape, at::TensorOptions().dtype(dtype_).device(device_));
-    SINKD_RETURN_IF_ERROR(LoadInto(name, *location, whole));
-    bytes_ += static_cast<int64_t>(whole.nbytes());
-    return whole;
-  }
-
-  // Several tensors stacked along the first axis; `parts` are (name, rows).
-  absl::StatusOr<at::Tensor> LoadStacked(const std::vector<std::pair<std::string, int64_t>>& parts,
-                                         at::IntArrayRef row_shape) {
-    std::vector<int64_t> shape = {0};
-    shape.insert(shape.end(), row_shape.begin(), row_shape.end());
-    std::vector<const Checkpoint::Location*> locations;
-    int64_t all_rows = 0;
-    for (const auto& [name, rows] : parts) {
-      shape[0] = rows;
-      SINKD_ASSIGN_OR_RETURN(locations.emplace_back(), Find(name, shape));
-      all_rows += rows;
-    }
-    shape[0] = all_rows;
-    at::Tensor whole = at::empty(shape, at::TensorOptions().dtype(dtype_).device(device_));
-    int64_t row = 0;
-    for (size_t i = 0; i < parts.size(); ++i) {
-      const auto& [name, rows] = parts[i];
-      SINKD_RETURN_IF_ERROR(LoadInto(name, *locations[i], whole.narrow(0, row, rows)));
-      row += rows;
-    }
-    bytes_ += static_cast<int64_t>(whole.nbytes());
-    return whole;
-  }
-
-  int64_t bytes() const { return bytes_; }
-  const std::set<std::string>& used() const { return used_; }
-
- private:
-  // Checked before memory is asked for, since a wrong config may name any size.
-  absl::StatusOr<const Checkpoint::Location*> Find(const std::string& name,
-                                                   at::IntArrayRef shape) const {
-    const Checkpoint::Location* location = checkpoint_.Find(name);
-    if (location == nullptr) {
-      return BadTensor("", name, "is missing",
-                       "copy the complete checkpoint, or correct config.json");
-    }
-    if (shape != at::IntArrayRef(location->entry->shape)) {
-      return BadTensor(location->file->name(), name,
-                       StrCat("has shape ", ShapeText(location->entry->shape),
-                              " where config.json wants ", ShapeText(shape)),
-                       "restore config.json and weights from one source");
-    }
-    return location;
-  }
-
-  absl::Status LoadInto(const std::string& name, const Checkpoint::Location& location,
-                        const at::Tensor& target) {
-    if (stop_.stop_requested()) return Cancelled("the load was cancelled");
-    const std::string& file = location.file->name();
-    const TensorEntry& entry = *location.entry;
-    SINKD_ASSIGN_OR_RETURN(const at::ScalarType stored, ToScalarType(file, name, entry.dtype));
-    at::Tensor read = at::empty(entry.shape, at::TensorOptions().dtype(stored));
-    SINKD_RETURN_IF_ERROR(location.file->Read(name, 0, entry.bytes, read.data_ptr()));
-    if (!at::isfinite(read).all().item<bool>()) {
-      return BadTensor(file, name, "holds NaN or infinite values", "fetch the checkpoint again");
-    }
-    target.copy_(read);
-    if (stored == at::kDouble && !at::isfinite(target).all().item<bool>()) {
-      return BadTensor(file, name, "holds values too large for the compute type",
-                       "compute in a wider type");
-    }
-    used_.insert(name);
-    loaded_.bytes_done += entry.bytes;
-    if (progress_) progress_(loaded_);
-    return absl::OkStatus();
-  }
-
-  const Checkpoint& checkpoint_;
-  at::ScalarType dtype_;
-  at::Device device_;
-  const std::function<void(const LoadProgress&)>& progress_;
-  const std::stop_token& stop_;
-  LoadProgress loaded_;
-  int64_t bytes_ = 0;
-  std::set<std::string> used_;
-};
 
 // The names of one block's tensors, with the block's prefix.
 class BlockNames {
@@ -142,7 +28,7 @@ class BlockNames {
   std::string prefix_;
 };
 
-absl::Status LoadAttention(Loader& loader, const DecoderPlan& plan, const BlockNames& at,
+absl::Status LoadAttention(TensorLoader& loader, const DecoderPlan& plan, const BlockNames& at,
                            BlockWeights& block) {
   const DecoderSpec& spec = plan.spec;
   const BlockWeightNames& names = plan.names.block;
@@ -171,7 +57,7 @@ absl::Status LoadAttention(Loader& loader, const DecoderPlan& plan, const BlockN
   return absl::OkStatus();
 }
 
-absl::Status LoadMlp(Loader& loader, const DecoderPlan& plan, const BlockNames& at,
+absl::Status LoadMlp(TensorLoader& loader, const DecoderPlan& plan, const BlockNames& at,
                      BlockWeights& block) {
   const DecoderSpec& spec = plan.spec;
   const BlockWeightNames& names = plan.names.block;
@@ -190,6 +76,21 @@ absl::Status LoadMlp(Loader& loader, const DecoderPlan& plan, const BlockNames& 
     SINKD_ASSIGN_OR_RETURN(block.down_bias, loader.Load(at.Bias(names.down), {spec.hidden}));
   }
   return absl::OkStatus();
+}
+
+int64_t DeviceBytes(const DecoderWeights& weights) {
+  int64_t bytes = 0;
+  const auto add = [&bytes](std::initializer_list<at::Tensor> tensors) {
+    for (const at::Tensor& tensor : tensors) {
+      if (tensor.defined()) bytes += static_cast<int64_t>(tensor.nbytes());
+    }
+  };
+  add({weights.embedding, weights.final_norm});
+  for (const BlockWeights& b : weights.blocks) {
+    add({b.attention_norm, b.qkv, b.qkv_bias, b.q_norm, b.k_norm, b.output, b.output_bias,
+         b.mlp_norm, b.gate_up, b.gate_up_bias, b.down, b.down_bias});
+  }
+  return bytes;
 }
 
 // Blocks past the config's count mean that config and weights do not belong together.
@@ -239,7 +140,7 @@ absl::StatusOr<DecoderWeights> LoadWeights(const Checkpoint& checkpoint, const D
                                            const std::function<void(const LoadProgress&)>& progress,
                                            const std::stop_token& stop) {
   SINKD_RETURN_IF_ERROR(CheckBlockCount(checkpoint, plan));
-  Loader loader(checkpoint, dtype, device, progress, stop);
+  TensorLoader loader(checkpoint, dtype, device, progress, stop);
   const std::string head = plan.names.head + ".weight";
   int64_t total = 0;
   for (const auto& [name, location] : checkpoint.tensors()) {
@@ -258,7 +159,7 @@ absl::StatusOr<DecoderWeights> LoadWeights(const Checkpoint& checkpoint, const D
   }
   SINKD_ASSIGN_OR_RETURN(weights.final_norm,
                          loader.Load(plan.names.final_norm + ".weight", {plan.spec.hidden}));
-  weights.bytes = loader.bytes();
+  weights.bytes = DeviceBytes(weights);
   weights.warnings = Warnings(checkpoint, plan, loader.used());
   return weights;
 }
