@@ -4,6 +4,7 @@ Axes: L layers, T positions, H heads, C hidden. One block's attention is reduced
 there, so that T = 2500 never holds more than one [H, T, T].
 """
 
+import dataclasses
 import json
 import pathlib
 
@@ -17,10 +18,35 @@ from tests.oracle import detection
 PREFIX = 64
 
 
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """Names of a decoder's parts; `added` is the module whose output joins the residual stream."""
+
+    layers: str = "layers"
+    attention: str = "self_attn"
+    added: str = "mlp"
+    final_norm: str = "norm"
+
+
+LAYOUTS = {
+    "gemma2": Layout(added="post_feedforward_layernorm"),
+    "gemma3_text": Layout(added="post_feedforward_layernorm"),
+    "gpt2": Layout("h", "attn", "mlp", "ln_f"),
+    "gpt_neox": Layout(attention="attention", final_norm="final_layer_norm"),
+    "mixtral": Layout(added="block_sparse_moe"),
+    "olmo2": Layout(added="post_feedforward_layernorm"),
+    "opt": Layout(added="fc2", final_norm="final_layer_norm"),
+}
+
+
 def load(folder, dtype):
     """The reference model: the checkpoint in the compared dtype, eager attention."""
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, attn_implementation="eager")
     return model.eval()
+
+
+def _first(output):
+    return output[0] if isinstance(output, tuple) else output
 
 
 def _norm(values):
@@ -29,36 +55,42 @@ def _norm(values):
 
 
 class _Recorder:
-    """Forward hooks on a llama-like decoder that keep the reduced values of one pass."""
+    """Forward hooks on a decoder that keep the reduced values of one pass."""
 
-    def __init__(self, decoder):
+    def __init__(self, decoder, layout):
         self.states, self.column_sum, self.attention_self = [], [], []
-        self.prefix_sum, self.mlp_norm, self.last_raw = [], [], None
-        self._handles = [decoder.norm.register_forward_hook(self._final_norm)]
-        for layer in decoder.layers:
+        self.prefix_sum, self.mlp_norm, self.learned_sink, self.last_raw = [], [], [], None
+        self._handles = []
+        for layer in getattr(decoder, layout.layers):
             self._handles += [
-                layer.self_attn.register_forward_hook(self._attention),
-                layer.mlp.register_forward_hook(self._mlp),
+                getattr(layer, layout.attention).register_forward_hook(self._attention),
+                getattr(layer, layout.added).register_forward_hook(self._added),
                 layer.register_forward_hook(self._layer),
             ]
+        final_norm = getattr(decoder, layout.final_norm)
+        if final_norm is not None:  # opt-350m has none
+            self._handles.append(final_norm.register_forward_hook(self._final_norm))
 
-    def _attention(self, _module, _inputs, output):
+    def _attention(self, module, _inputs, output):
         weights = output[1][0]  # [H, T, T]
         self.column_sum.append(weights.sum(dim=1, dtype=torch.float64).float().numpy())
         self.attention_self.append(weights.diagonal(dim1=1, dim2=2).float().clone().numpy())
         prefix = weights[:, :PREFIX, :PREFIX].sum(dim=1, dtype=torch.float64)
         self.prefix_sum.append(prefix.float().numpy())
+        if hasattr(module, "sinks"):  # its column is not among the weights
+            mass = 1 - weights.sum(dim=2, dtype=torch.float64)
+            self.learned_sink.append(mass.clamp(min=0).float().numpy())
         return output[0], None
 
-    def _mlp(self, _module, _inputs, output):
-        self.mlp_norm.append(_norm(output[0]))
+    def _added(self, _module, _inputs, output):
+        values = _first(output)
+        self.mlp_norm.append(_norm(values.reshape(-1, values.shape[-1])))
 
     def _layer(self, _module, _inputs, output):
-        state = output[0] if isinstance(output, tuple) else output
-        self.states.append(state[0].float().numpy().copy())
+        self.states.append(_first(output)[0].float().numpy().copy())
+        self.last_raw = self.states[-1]
 
     def _final_norm(self, _module, _inputs, output):
-        self.last_raw = self.states[-1]
         self.states[-1] = output[0].float().numpy().copy()
 
     def close(self):
@@ -66,24 +98,31 @@ class _Recorder:
             handle.remove()
 
     def tensors(self, ids):
-        return {
+        tensors = {
             "ids": np.asarray(ids, dtype=np.int64),
-            "hidden": np.stack(self.states),  # [L, T, C], the last after the final norm
+            "hidden": np.stack(self.states),  # [L, T, C], the last after the final norm if any
             "last_raw": self.last_raw,  # [T, C], before it
             "column_sum": np.stack(self.column_sum),  # [L, H, T]
             "attention_self": np.stack(self.attention_self),  # [L, H, T]
             "prefix64_column_sum": np.stack(self.prefix_sum),  # [L, H, min(64, T)]
             "mlp_norm": np.stack(self.mlp_norm),  # [L, T]
         }
+        if self.learned_sink:
+            tensors["learned_sink_mass"] = np.stack(self.learned_sink)  # [L, H, T], per query
+        return tensors
 
 
 @torch.no_grad()
 def trace(model, ids):
     """One pass of `model` (a causal LM) over `ids`; its lm_head does not run."""
     decoder = model.get_decoder()
-    recorder = _Recorder(decoder)
+    if decoder is model:  # get_decoder does not know gpt2's name for it
+        decoder = model.base_model
+    kind = model.config.model_type
+    recorder = _Recorder(decoder, LAYOUTS.get(kind, Layout()))
+    options = {"output_attentions": True} if kind == "opt" else {}  # the others always give them
     try:
-        decoder(input_ids=torch.tensor([list(ids)]), use_cache=False)
+        decoder(input_ids=torch.tensor([list(ids)]), use_cache=False, **options)
     finally:
         recorder.close()
     return recorder.tensors(ids)
