@@ -9,6 +9,9 @@
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/engine/gguf/gguf_folder.h"
+#include "server/engine/gguf/gguf_source.h"
+#include "server/engine/safetensors.h"
 
 namespace sinkd {
 namespace {
@@ -35,11 +38,6 @@ absl::Status ExplainMissing(const std::filesystem::path& folder) {
       return Refuse("ADAPTER_ONLY", name, "the folder holds an adapter alone",
                     "merge it into its base model (peft: merge_and_unload) and save that");
     }
-    if (absl::EndsWith(name, ".gguf")) {
-      return Refuse("GGUF_ONLY", name, StrCat(name, " is GGUF, which cannot be loaded"),
-                    "convert it to safetensors with transformers (from_pretrained with gguf_file, "
-                    "then save_pretrained)");
-    }
     if (absl::StartsWith(name, "pytorch_model") || absl::EndsWith(name, ".pt") ||
         absl::EndsWith(name, ".pth") || absl::EndsWith(name, ".ckpt")) {
       return Refuse("PICKLED_WEIGHTS", name,
@@ -48,7 +46,7 @@ absl::Status ExplainMissing(const std::filesystem::path& folder) {
     }
   }
   return Refuse("NO_WEIGHTS", kSingle,
-                StrCat("the folder holds neither ", kSingle, " nor ", kIndex),
+                StrCat("the folder holds neither ", kSingle, " nor ", kIndex, " nor a GGUF file"),
                 "copy the checkpoint's safetensors files into it");
 }
 
@@ -79,6 +77,12 @@ absl::StatusOr<std::set<std::string>> ReadIndex(const std::filesystem::path& pat
   return shards;
 }
 
+template <typename Source>
+absl::StatusOr<std::unique_ptr<TensorSource>> OpenSource(const std::filesystem::path& path) {
+  SINKD_ASSIGN_OR_RETURN(Source opened, Source::Open(path));
+  return std::make_unique<Source>(std::move(opened));
+}
+
 }  // namespace
 
 absl::StatusOr<Checkpoint> Checkpoint::Open(const std::filesystem::path& folder) {
@@ -92,19 +96,26 @@ absl::StatusOr<Checkpoint> Checkpoint::Open(const std::filesystem::path& folder)
                       StrCat("the shard ", Shorten(shard), ", named by ", kIndex, ", is missing"),
                       "copy it into the folder");
       }
-      SINKD_RETURN_IF_ERROR(checkpoint.AddFile(folder / shard));
+      SINKD_ASSIGN_OR_RETURN(auto file, OpenSource<SafetensorsFile>(folder / shard));
+      SINKD_RETURN_IF_ERROR(checkpoint.AddSource(std::move(file)));
     }
     return checkpoint;
   }
-  if (!std::filesystem::exists(folder / kSingle, ignored)) return ExplainMissing(folder);
-  SINKD_RETURN_IF_ERROR(checkpoint.AddFile(folder / kSingle));
+  std::unique_ptr<TensorSource> file;
+  if (std::filesystem::exists(folder / kSingle, ignored)) {
+    SINKD_ASSIGN_OR_RETURN(file, OpenSource<SafetensorsFile>(folder / kSingle));
+  } else {
+    SINKD_ASSIGN_OR_RETURN(const std::filesystem::path gguf, FindGguf(folder));
+    if (gguf.empty()) return ExplainMissing(folder);
+    SINKD_ASSIGN_OR_RETURN(file, OpenSource<GgufSource>(gguf));
+  }
+  SINKD_RETURN_IF_ERROR(checkpoint.AddSource(std::move(file)));
   return checkpoint;
 }
 
-absl::Status Checkpoint::AddFile(const std::filesystem::path& path) {
-  SINKD_ASSIGN_OR_RETURN(SafetensorsFile opened, SafetensorsFile::Open(path));
-  files_.push_back(std::make_unique<SafetensorsFile>(std::move(opened)));
-  const SafetensorsFile& file = *files_.back();
+absl::Status Checkpoint::AddSource(std::unique_ptr<TensorSource> source) {
+  sources_.push_back(std::move(source));
+  const TensorSource& file = *sources_.back();
   for (const auto& [name, entry] : file.tensors()) {
     const auto [place, added] = tensors_.emplace(name, Location{&file, &entry});
     if (!added) {

@@ -1,21 +1,23 @@
-// Checkpoint: all tensors of a checkpoint folder by name - one safetensors file or the shards that
-// model.safetensors.index.json names. Shards are taken from the index, never by globbing.
+// Checkpoint: all tensors of a checkpoint folder by name - one safetensors file, the shards that
+// model.safetensors.index.json names, or one GGUF file. Shards are taken from the index, never by
+// globbing.
 //
 // Thread-safety: const methods may run on several threads.
 // Errors: FAILED_PRECONDITION naming the file: no weights, pickled weights only, an adapter alone,
-// GGUF only, a missing shard, a shard path that leaves the folder, a tensor in two shards.
+// several GGUF files, a missing shard, a shard path that leaves the folder, a tensor in two shards.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <absl/status/statusor.h>
 
-#include "server/engine/safetensors.h"
+#include "server/engine/tensor_source.h"
 
 namespace sinkd {
 
@@ -24,7 +26,7 @@ class Checkpoint {
   static absl::StatusOr<Checkpoint> Open(const std::filesystem::path& folder);
 
   struct Location {
-    const SafetensorsFile* file;  // owned by the checkpoint
+    const TensorSource* file;  // owned by the checkpoint
     const TensorEntry* entry;
   };
 
@@ -33,9 +35,9 @@ class Checkpoint {
   const std::map<std::string, Location, std::less<>>& tensors() const { return tensors_; }
 
  private:
-  absl::Status AddFile(const std::filesystem::path& path);
+  absl::Status AddSource(std::unique_ptr<TensorSource> source);
 
-  std::vector<std::unique_ptr<SafetensorsFile>> files_;
+  std::vector<std::unique_ptr<TensorSource>> sources_;
   std::map<std::string, Location, std::less<>> tensors_;
 };
 

@@ -17,10 +17,17 @@ constexpr uintmax_t kMaxConfigBytes = 16u << 20;
 constexpr int kMaxDepth = 64;
 constexpr char kRestore[] = "restore config.json from the checkpoint's source";
 
+absl::Status BadFile(std::string_view file, std::string_view what, std::string_view fix) {
+  return FailedPrecondition(
+      StrCat(file, ": ", what),
+      {.reason = "BAD_CONFIG", .subject = std::string(file), .fix = std::string(fix)});
+}
+
 }  // namespace
 
 struct ConfigReader::Node {
   Json json;
+  std::string file;
 };
 
 ConfigReader::ConfigReader(std::shared_ptr<const Node> node, std::string prefix)
@@ -28,9 +35,7 @@ ConfigReader::ConfigReader(std::shared_ptr<const Node> node, std::string prefix)
 
 absl::StatusOr<ConfigReader> ConfigReader::Open(const std::filesystem::path& folder) {
   const auto fail = [](std::string_view what, std::string_view fix) {
-    return FailedPrecondition(
-        StrCat("config.json: ", what),
-        {.reason = "BAD_CONFIG", .subject = "config.json", .fix = std::string(fix)});
+    return BadFile("config.json", what, fix);
   };
   const std::filesystem::path path = folder / "config.json";
   std::error_code error;
@@ -41,6 +46,13 @@ absl::StatusOr<ConfigReader> ConfigReader::Open(const std::filesystem::path& fol
   std::string text(size, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(size));
   if (!stream) return fail("cannot be read to its end", kRestore);
+  return FromText("config.json", text);
+}
+
+absl::StatusOr<ConfigReader> ConfigReader::FromText(std::string file, std::string_view text) {
+  const auto fail = [&file](std::string_view what, std::string_view fix) {
+    return BadFile(file, what, fix);
+  };
   bool too_deep = false;
   const auto bound_depth = [&too_deep](int depth, Json::parse_event_t, Json&) {
     too_deep = too_deep || depth > kMaxDepth;
@@ -50,19 +62,19 @@ absl::StatusOr<ConfigReader> ConfigReader::Open(const std::filesystem::path& fol
   if (too_deep) return fail("is nested deeper than 64 levels", kRestore);
   if (json.is_discarded()) return fail("is not valid JSON", kRestore);
   if (!json.is_object()) return fail("does not hold an object", kRestore);
-  return ConfigReader(std::make_shared<Node>(Node{std::move(json)}), "");
+  return ConfigReader(std::make_shared<Node>(Node{std::move(json), std::move(file)}), "");
 }
 
 absl::Status ConfigReader::Error(std::string_view key, std::string_view what,
                                  std::string_view fix) const {
   ErrorDetail detail{.reason = "BAD_CONFIG",
-                     .subject = StrCat("config.json:", prefix_, key),
+                     .subject = StrCat(node_->file, ":", prefix_, key),
                      .fix = std::string(fix)};
   const auto found = node_->json.find(key);
   if (found != node_->json.end()) {
     detail.value = found->dump(-1, ' ', true, Json::error_handler_t::replace);
   }
-  return FailedPrecondition(StrCat("config.json: ", prefix_, key, " ", what), std::move(detail));
+  return FailedPrecondition(StrCat(node_->file, ": ", prefix_, key, " ", what), std::move(detail));
 }
 
 bool ConfigReader::Has(std::string_view key) const {
@@ -142,7 +154,8 @@ absl::StatusOr<std::vector<std::string>> ConfigReader::TextList(std::string_view
 ConfigReader ConfigReader::Object(std::string_view key) const {
   const auto found = node_->json.find(key);
   Json inner = found != node_->json.end() && found->is_object() ? *found : Json::object();
-  return ConfigReader(std::make_shared<Node>(Node{std::move(inner)}), StrCat(prefix_, key, "."));
+  return ConfigReader(std::make_shared<Node>(Node{std::move(inner), node_->file}),
+                      StrCat(prefix_, key, "."));
 }
 
 }  // namespace sinkd

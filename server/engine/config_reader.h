@@ -22,6 +22,9 @@ class ConfigReader {
   // Reads `folder`/config.json, at most 16 MiB.
   static absl::StatusOr<ConfigReader> Open(const std::filesystem::path& folder);
 
+  // Reads `text`, a config.json that was made from `file`; errors name that file.
+  static absl::StatusOr<ConfigReader> FromText(std::string file, std::string_view text);
+
   bool Has(std::string_view key) const;        // the key is written, be it null
   bool HasObject(std::string_view key) const;  // the key holds an object
 

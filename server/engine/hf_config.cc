@@ -5,6 +5,9 @@
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/engine/gguf/gguf_config.h"
+#include "server/engine/gguf/gguf_file.h"
+#include "server/engine/gguf/gguf_folder.h"
 #include "server/engine/model.h"
 
 namespace sinkd {
@@ -34,10 +37,21 @@ absl::Status RefuseClassifier(const ConfigReader& config) {
   return absl::OkStatus();
 }
 
+// config.json or, in a folder without one, what its GGUF file says.
+absl::StatusOr<ConfigReader> OpenConfig(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / "config.json", ignored)) return ConfigReader::Open(folder);
+  SINKD_ASSIGN_OR_RETURN(const std::filesystem::path path, FindGguf(folder));
+  if (path.empty()) return ConfigReader::Open(folder);  // says what is missing
+  SINKD_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::Open(path));
+  SINKD_ASSIGN_OR_RETURN(const std::string text, GgufConfig(file));
+  return ConfigReader::FromText(file.name(), text);
+}
+
 }  // namespace
 
 absl::StatusOr<DecoderPlan> PlanFromFolder(const std::filesystem::path& folder) {
-  SINKD_ASSIGN_OR_RETURN(const ConfigReader config, ConfigReader::Open(folder));
+  SINKD_ASSIGN_OR_RETURN(const ConfigReader config, OpenConfig(folder));
   SINKD_ASSIGN_OR_RETURN(const std::string model_type, config.TextOr("model_type", ""));
   const Family* known = nullptr;
   for (const Family& family : Families()) {
@@ -57,6 +71,14 @@ absl::StatusOr<DecoderPlan> PlanFromFolder(const std::filesystem::path& folder) 
 absl::StatusOr<DecoderSpec> ReadDecoderSpec(const std::filesystem::path& folder) {
   SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanFromFolder(folder));
   return plan.spec;
+}
+
+std::filesystem::path SpecFile(const std::filesystem::path& folder) {
+  const std::filesystem::path config = folder / "config.json";
+  std::error_code ignored;
+  if (std::filesystem::exists(config, ignored)) return config;
+  const absl::StatusOr<std::filesystem::path> gguf = FindGguf(folder);
+  return gguf.ok() && !gguf->empty() ? *gguf : config;
 }
 
 }  // namespace sinkd

@@ -48,8 +48,8 @@ using TokenIds = std::vector<int32_t>;
 
 class Model {
  public:
-  // Reads `folder` (config.json, *.safetensors). `progress` is called from this thread after each
-  // tensor; it may be empty.
+  // Reads `folder` (config.json and *.safetensors, or a *.gguf). `progress` is called from this
+  // thread after each tensor; it may be empty.
   static absl::StatusOr<std::unique_ptr<Model>> Load(
       const std::filesystem::path& folder, const LoadOptions& options,
       const std::function<void(const LoadProgress&)>& progress = {}, std::stop_token stop = {});
@@ -77,8 +77,12 @@ class Model {
   std::unique_ptr<Internals> internals_;
 };
 
-// Reads config.json alone: what a folder holds, without loading it. Same errors as Load.
+// Reads config.json or a GGUF file's header alone: what a folder holds, without loading it. Same
+// errors as Load.
 absl::StatusOr<DecoderSpec> ReadDecoderSpec(const std::filesystem::path& folder);
+
+// The file that ReadDecoderSpec reads: config.json or, in a folder without one, the GGUF file.
+std::filesystem::path SpecFile(const std::filesystem::path& folder);
 
 // Sets the number of threads torch uses inside one operation, for the whole process; call once at
 // start-up, before any model runs.

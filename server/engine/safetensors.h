@@ -10,43 +10,31 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <absl/status/statusor.h>
 
+#include "server/engine/random_access_file.h"
+#include "server/engine/tensor_source.h"
+
 namespace sinkd {
 
-struct TensorEntry {
-  std::string dtype;           // as written: "F32", "BF16", ...
-  std::vector<int64_t> shape;  // row-major, the last axis fastest
-  int64_t offset = 0;          // of the first byte, from the start of the file
-  int64_t bytes = 0;
-};
-
-class SafetensorsFile {
+class SafetensorsFile final : public TensorSource {
  public:
   static absl::StatusOr<SafetensorsFile> Open(const std::filesystem::path& path);
-  ~SafetensorsFile();
-  SafetensorsFile(SafetensorsFile&& other) noexcept;
-  SafetensorsFile& operator=(SafetensorsFile&& other) noexcept;
 
-  const std::string& name() const { return name_; }  // without its folder
-  const std::map<std::string, TensorEntry, std::less<>>& tensors() const { return tensors_; }
-
-  // Reads `bytes` bytes that begin `offset` bytes into the tensor's data.
-  absl::Status Read(std::string_view tensor, int64_t offset, int64_t bytes, void* out) const;
+  const std::string& name() const override { return file_.name(); }
+  const TensorMap& tensors() const override { return tensors_; }
+  absl::Status Read(std::string_view tensor, int64_t offset, int64_t bytes,
+                    void* out) const override;
 
  private:
-  SafetensorsFile(int descriptor, std::string name)
-      : descriptor_(descriptor), name_(std::move(name)) {}
+  explicit SafetensorsFile(RandomAccessFile file) : file_(std::move(file)) {}
   absl::Status ReadHeader();
 
-  int descriptor_ = -1;
-  std::string name_;
-  std::map<std::string, TensorEntry, std::less<>> tensors_;
+  RandomAccessFile file_;
+  TensorMap tensors_;
 };
 
 // Bytes of one element, 0 for a dtype that is not part of the format.

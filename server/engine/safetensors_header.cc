@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/engine/safetensors.h"
 
 namespace sinkd {
 namespace {

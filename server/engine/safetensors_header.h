@@ -2,17 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <string>
 #include <string_view>
 
 #include <absl/status/statusor.h>
 
-#include "server/engine/safetensors.h"
+#include "server/engine/tensor_source.h"
 
 namespace sinkd {
-
-using TensorMap = std::map<std::string, TensorEntry, std::less<>>;
 
 // `json` is the header's text, `data_begin` the file offset of the data, `file_bytes` the file's
 // size. Offsets of the result count from the start of the file.

@@ -195,7 +195,8 @@ BROKEN = (
     Broken("pickle-only", only("pytorch_model.bin"), "PICKLED_WEIGHTS",
            ("pytorch_model.bin", "save_pretrained")),
     Broken("adapter-only", only("adapter_config.json"), "ADAPTER_ONLY", ("merge_and_unload",)),
-    Broken("gguf-only", only("model.gguf"), "GGUF_ONLY", ("model.gguf", "safetensors")),
+    Broken("gguf-cut-short", only("model.gguf"), "BAD_GGUF", ("model.gguf", "truncated")),
+    Broken("gguf-twice", only("a.gguf", "b.gguf"), "GGUF_FILES", ("a.gguf, b.gguf", "leave one")),
     Broken("no-weights", only(), "NO_WEIGHTS", (WEIGHTS, INDEX)),
     Broken("empty-folder", empty, "BAD_CONFIG", ("config.json",)),
     # What the config says.

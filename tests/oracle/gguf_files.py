@@ -1,0 +1,278 @@
+"""GGUF files, and what the gguf package and transformers read in them.
+
+    python -m tests.oracle.gguf_files OUT SMOLLM2
+
+writes
+  OUT/quantized/model.gguf and expected.safetensors   every storable type, unpacked by gguf.dequantize
+  OUT/models/CASE/gguf and hf                         one tiny model in both forms
+  OUT/smollm2/model.gguf                              a link to the published file; SMOLLM2 is the
+                                                      folder that transformers made of it
+  OUT/tokenizers/NAME/model.gguf and OUT/NAME.json    tokenizers, with ids of OUT/strings.json
+and OUT/index.json.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+
+import gguf
+import numpy
+import torch
+from safetensors.numpy import save_file
+from transformers import AutoTokenizer
+from transformers.utils import logging
+
+from tests.oracle import checkpoint_cases, smollm2, stamp, tiny_models, tokenizer_folders
+from tests.oracle.tokenizer_strings import strings
+from tests.oracle.tokenizer_templates import CONVERSATIONS
+
+HERE = pathlib.Path(__file__).resolve().parent
+Type = gguf.GGMLQuantizationType
+FLOATS = (Type.F32, Type.F16, Type.BF16)
+# Where the float16 scales lie in a block, in bytes.
+SCALES = {
+    Type.Q4_0: (0,), Type.Q4_1: (0, 2), Type.Q5_0: (0,), Type.Q5_1: (0, 2), Type.Q8_0: (0,),
+    Type.Q4_K: (0, 2), Type.Q5_K: (0, 2), Type.Q6_K: (208,),
+}
+ROWS, ROW_VALUES = 7, 512
+# Beside ordinary ones: zeros, subnormals, the largest, and both signs.
+ODD_HALVES = (0x0000, 0x8000, 0x0001, 0x8001, 0x03FF, 0x0400, 0x7BFF, 0xFBFF)
+
+
+def start(path, architecture="llama", heads=1, kv_heads=1):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    writer = gguf.GGUFWriter(path, architecture)
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(kv_heads)
+    return writer
+
+
+def finish(writer):
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def random_blocks(kind, generator):
+    values, size = gguf.GGML_QUANT_SIZES[kind]
+    blocks = generator.integers(0, 256, (ROWS * ROW_VALUES // values, size), dtype=numpy.uint8)
+    halves = generator.normal(0, 0.05, len(blocks)).astype(numpy.float16).view(numpy.uint16)
+    halves[: len(ODD_HALVES)] = ODD_HALVES
+    for at in SCALES[kind]:
+        blocks[:, at : at + 2] = halves.reshape(-1, 1).view(numpy.uint8)
+        halves = halves[::-1].copy()
+    return blocks.reshape(ROWS, -1)
+
+
+def write_quantized(folder):
+    generator = numpy.random.default_rng(4)
+    writer = start(folder / "model.gguf")
+    expected = {}
+    for kind in (*FLOATS, *SCALES):
+        if kind in FLOATS:
+            wide = generator.normal(0, 3, (ROWS, ROW_VALUES)).astype(numpy.float32)
+            stored = gguf.quants.quantize(wide, kind)
+        else:
+            stored = random_blocks(kind, generator)
+        writer.add_tensor(kind.name, stored, raw_dtype=kind)
+        expected[kind.name] = gguf.quants.dequantize(stored, kind).reshape(ROWS, ROW_VALUES)
+    finish(writer)
+    save_file(expected, folder / "expected.safetensors")
+
+
+def interleave(weight, heads):
+    """The order of rows in which llama.cpp's converter writes q and k of llama models."""
+    rows = weight.shape[0]
+    split = weight.reshape(heads, 2, rows // heads // 2, *weight.shape[1:])
+    return split.swapaxes(1, 2).reshape(weight.shape)
+
+
+def round_trip(weight, kind):
+    return torch.from_numpy(gguf.quants.dequantize(gguf.quants.quantize(weight.numpy(), kind), kind))
+
+
+def write_metadata(writer, config):
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_rope_freq_base(config.rope_theta)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    head_size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    writer.add_rope_dimension_count(head_size)
+    writer.add_key_length(head_size)
+    writer.add_value_length(head_size)
+    scaling = config.rope_scaling or {}
+    if scaling.get("rope_type") in ("linear", "yarn"):
+        writer.add_rope_scaling_type(gguf.RopeScalingType(scaling["rope_type"]))
+        writer.add_rope_scaling_factor(scaling["factor"])
+    if scaling.get("rope_type") == "yarn":
+        writer.add_rope_scaling_orig_ctx_len(scaling["original_max_position_embeddings"])
+    return head_size, scaling
+
+
+def llama3_factors(head_size, theta, scaling):
+    """What llama.cpp's converter keeps of a llama3 scaling, by transformers' own frequencies."""
+    from transformers import LlamaConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+    config = LlamaConfig(head_dim=head_size, rope_theta=theta, rope_scaling=scaling)
+    plain = 1.0 / theta ** (torch.arange(0, head_size, 2).double() / head_size)
+    scaled, _ = ROPE_INIT_FUNCTIONS["llama3"](config, "cpu")
+    return (plain / scaled.double()).float().numpy()
+
+
+def write_model(root, name, case, kind):
+    model = tiny_models.build(case)
+    config = model.config
+    with torch.no_grad():
+        checkpoint_cases.draw_weights(model, torch.Generator().manual_seed(checkpoint_cases.seed(name)))
+        for parameter in model.parameters():
+            if parameter.dim() == 2:
+                parameter.copy_(round_trip(parameter, kind))
+    model.save_pretrained(root / name / "hf")
+
+    heads, kv_heads = config.num_attention_heads, config.num_key_value_heads
+    writer = start(root / name / "gguf" / "model.gguf", case.family, heads, kv_heads)
+    head_size, scaling = write_metadata(writer, config)
+    if scaling.get("rope_type") == "llama3":
+        writer.add_tensor("rope_freqs.weight", llama3_factors(head_size, config.rope_theta, scaling))
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH[case.family.upper()], config.num_hidden_layers)
+    for source, tensor in model.state_dict().items():
+        if source == "lm_head.weight" and config.tie_word_embeddings:
+            continue
+        weight = tensor.numpy()
+        if case.family == "llama" and "q_proj" in source:
+            weight = interleave(weight, heads)
+        if case.family == "llama" and "k_proj" in source:
+            weight = interleave(weight, kv_heads)
+        target = names.get_name(source, try_suffixes=(".weight", ".bias"))
+        if weight.ndim == 2:
+            writer.add_tensor(target, gguf.quants.quantize(weight, kind), raw_dtype=kind)
+        else:
+            writer.add_tensor(target, numpy.ascontiguousarray(weight))
+    finish(writer)
+
+
+def model_cases():
+    llama3 = {**tiny_models.LLAMA3, "original_max_position_embeddings": 8192}
+    tiny = tiny_models.Case
+    return {
+        "llama_grouped": (tiny("", "llama", {"num_key_value_heads": 2}), Type.F32),
+        "llama_tied": (tiny("", "llama", {"tie_word_embeddings": True, "num_key_value_heads": 1}), Type.F32),
+        "llama_biases": (tiny("", "llama", {"attention_bias": True, "mlp_bias": True}), Type.F32),
+        "llama_head_size": (tiny("", "llama", {"head_dim": 24, "num_key_value_heads": 4}), Type.F16),
+        "llama_rope_llama3": (tiny("", "llama", {"rope_scaling": llama3, "rope_theta": 500000.0, "head_dim": 64}),
+                              Type.F32),
+        "llama_rope_linear": (tiny("", "llama", {"rope_scaling": {"rope_type": "linear", "factor": 4.0}}), Type.BF16),
+        "llama_quantized": (tiny("", "llama", {"num_key_value_heads": 2}), Type.Q8_0),
+        "qwen2_plain": (tiny("", "qwen2", {"num_key_value_heads": 2}), Type.F32),
+        "qwen2_yarn": (tiny("", "qwen2", {"rope_scaling": tiny_models.YARN}), Type.Q4_1),
+        "qwen3_plain": (tiny("", "qwen3", {"head_dim": 32, "num_key_value_heads": 2}), Type.F32),
+    }
+
+
+def token_kinds(tokenizer, size):
+    kinds = [gguf.TokenType.NORMAL] * size
+    for index, token in tokenizer.get_added_tokens_decoder().items():
+        kinds[index] = gguf.TokenType.CONTROL if token.special else gguf.TokenType.USER_DEFINED
+    return kinds
+
+
+def write_tokenizer(source, target, architecture, model, pre, **ids):
+    """A GGUF file with the tokenizer of a folder, as converters write it."""
+    tokenizer = AutoTokenizer.from_pretrained(source).backend_tokenizer
+    state = json.loads(tokenizer.to_str())["model"]
+    vocabulary = sorted(tokenizer.get_vocab(with_added_tokens=True).items(), key=lambda item: item[1])
+    tokens = [token for token, _ in vocabulary]
+    kinds = token_kinds(tokenizer, len(tokens))
+    writer = start(target, architecture)
+    writer.add_tokenizer_model(model)
+    if model == "gpt2":
+        writer.add_tokenizer_pre(pre)
+        writer.add_token_merges([" ".join(pair) for pair in state["merges"]])
+    else:
+        for index, token in enumerate(tokens):
+            if len(token) == 6 and token.startswith("<0x"):
+                kinds[index] = gguf.TokenType.BYTE
+        kinds[tokens.index("<unk>")] = gguf.TokenType.UNKNOWN
+        writer.add_token_scores([-float(index) for index in range(len(tokens))])
+    writer.add_token_list(tokens)
+    writer.add_token_types(kinds)
+    for name, token in ids.items():
+        getattr(writer, f"add_{name}_token_id")(tokens.index(token))
+    write_metadata(writer, tiny_models.build(tiny_models.Case("", architecture, {})).config)
+    finish(writer)
+
+
+def encode_all(tokenizer):
+    return [{"special": tokenizer(text)["input_ids"],
+             "plain": tokenizer(text, add_special_tokens=False)["input_ids"],
+             "decoded": tokenizer.decode(tokenizer(text)["input_ids"])} for text in strings()]
+
+
+def render_all(tokenizer):
+    conversations = [[{"role": role, "content": content} for role, content in turns] for turns in CONVERSATIONS]
+    return [{"messages": messages,
+             "text": tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)}
+            for messages in conversations]
+
+
+def write_json(path, value):
+    path.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
+
+
+def write_tokenizers(out):
+    folders = out / "folders"
+    tokenizer_folders.write_all(str(folders))
+    root = out / "tokenizers"
+    write_tokenizer(folders / "llama3", root / "llama3" / "model.gguf", "llama", "gpt2", "llama-bpe",
+                    bos="<|begin_of_text|>", eos="<|eot_id|>")
+    write_tokenizer(folders / "qwen2", root / "qwen2" / "model.gguf", "qwen2", "gpt2", "qwen2",
+                    eos="<|im_end|>", pad="<|endoftext|>")
+    write_tokenizer(folders / "llama2", root / "llama2" / "model.gguf", "llama", "llama", None,
+                    bos="<s>", eos="</s>", unk="<unk>")
+    # What a folder's tokenizer gives, its GGUF form has to give; scores have no other reader than
+    # transformers' own.
+    readers = {"llama3": {"pretrained_model_name_or_path": folders / "llama3"},
+               "qwen2": {"pretrained_model_name_or_path": folders / "qwen2"},
+               "llama2": {"pretrained_model_name_or_path": root / "llama2", "gguf_file": "model.gguf"}}
+    for name, source in readers.items():
+        write_json(out / f"{name}.json", {"cases": encode_all(AutoTokenizer.from_pretrained(**source))})
+    (out / "smollm2").mkdir()
+    (out / "smollm2" / "model.gguf").symlink_to(smollm2.find_gguf())
+    tokenizer = AutoTokenizer.from_pretrained(out / "smollm2", gguf_file="model.gguf")
+    write_json(out / "smollm2.json", {"cases": encode_all(tokenizer), "templates": render_all(tokenizer)})
+    write_json(out / "strings.json", strings())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("smollm2", type=pathlib.Path)
+    arguments = parser.parse_args()
+    out = arguments.out
+    done = stamp.Stamp(out, [__file__, tiny_models.__file__, checkpoint_cases.__file__,
+                             *HERE.glob("tokenizer_*.py")],
+                       str(arguments.smollm2), str(smollm2.find_gguf()))
+    if done.is_current():
+        return
+    os.environ.setdefault("TQDM_DISABLE", "1")
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    torch.set_num_threads(1)
+    shutil.rmtree(out, ignore_errors=True)
+    write_quantized(out / "quantized")
+    cases = model_cases()
+    for name, (case, kind) in cases.items():
+        write_model(out / "models", name, case, kind)
+    write_tokenizers(out)
+    write_json(out / "index.json", {"models": list(cases), "smollm2": str(arguments.smollm2.resolve())})
+    done.write()
+
+
+if __name__ == "__main__":
+    main()
