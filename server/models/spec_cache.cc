@@ -9,8 +9,8 @@ namespace sinkd {
 absl::StatusOr<DecoderSpec> SpecCache::Read(const std::filesystem::path& folder) {
   std::error_code no_time;
   std::error_code no_size;
-  const std::filesystem::path file = folder / "config.json";
-  const Stamp stamp{std::filesystem::last_write_time(file, no_time),
+  const std::filesystem::path file = SpecFile(folder);
+  const Stamp stamp{file.filename(), std::filesystem::last_write_time(file, no_time),
                     std::filesystem::file_size(file, no_size)};
   if (no_time || no_size) return ReadDecoderSpec(folder);
   {

@@ -1,4 +1,5 @@
-// SpecCache: config.json files already read, so that listing models costs one stat each.
+// SpecCache: config.json files and GGUF headers already read, so that listing models costs one stat
+// each.
 //
 // Thread-safety: Read may be called from any thread; files are read outside the lock.
 #pragma once
@@ -16,12 +17,13 @@ namespace sinkd {
 
 class SpecCache {
  public:
-  // What ReadDecoderSpec(folder) gives, errors included; read anew when the time or size of
-  // config.json has changed.
+  // What ReadDecoderSpec(folder) gives, errors included; read anew when the file it comes from, or
+  // that file's time or size, has changed.
   absl::StatusOr<DecoderSpec> Read(const std::filesystem::path& folder);
 
  private:
   struct Stamp {
+    std::filesystem::path file;
     std::filesystem::file_time_type time;
     uintmax_t bytes = 0;
     bool operator==(const Stamp&) const = default;

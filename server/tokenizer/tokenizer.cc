@@ -68,6 +68,19 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> Tokenizer::Load(const std::filesystem
   return std::unique_ptr<Tokenizer>(new Tokenizer(std::move(handle)));
 }
 
+absl::StatusOr<std::unique_ptr<Tokenizer>> Tokenizer::LoadTexts(
+    std::string_view tokenizer_json, std::string_view tokenizer_config_json) {
+  SINKD_RETURN_IF_ERROR(CheckUtf8(tokenizer_json, "tokenizer.json"));
+  SINKD_RETURN_IF_ERROR(CheckUtf8(tokenizer_config_json, "tokenizer_config.json"));
+  auto handle = std::make_unique<Handle>();
+  SinkdFailure failure;
+  if (!sinkd_tokenizer_load_texts(ViewOf(tokenizer_json), ViewOf(tokenizer_config_json),
+                                  &handle->tokenizer, &failure)) {
+    return Take(failure);
+  }
+  return std::unique_ptr<Tokenizer>(new Tokenizer(std::move(handle)));
+}
+
 absl::StatusOr<Encoding> Tokenizer::Encode(std::string_view text, bool add_special_tokens) const {
   SINKD_RETURN_IF_ERROR(CheckUtf8(text, "text"));
   SinkdEncoding raw;

@@ -43,6 +43,10 @@ class Tokenizer {
   // chat_template.jinja from `folder`.
   static absl::StatusOr<std::unique_ptr<Tokenizer>> Load(const std::filesystem::path& folder);
 
+  // A folder of these two files alone, given as their texts; the config may hold a chat template.
+  static absl::StatusOr<std::unique_ptr<Tokenizer>> LoadTexts(
+      std::string_view tokenizer_json, std::string_view tokenizer_config_json);
+
   ~Tokenizer();
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;

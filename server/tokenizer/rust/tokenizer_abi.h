@@ -57,6 +57,9 @@ typedef struct {
 } SinkdMessage;
 
 bool sinkd_tokenizer_load(SinkdView folder, SinkdTokenizer** out, SinkdFailure* failure);
+/* The files' texts instead of a folder. */
+bool sinkd_tokenizer_load_texts(SinkdView tokenizer_json, SinkdView tokenizer_config_json,
+                                SinkdTokenizer** out, SinkdFailure* failure);
 void sinkd_tokenizer_free(SinkdTokenizer* tokenizer); /* NULL is allowed */
 
 bool sinkd_tokenizer_encode(const SinkdTokenizer* tokenizer, SinkdView text,

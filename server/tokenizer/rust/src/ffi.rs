@@ -139,6 +139,21 @@ pub unsafe extern "C" fn sinkd_tokenizer_load(
 }
 
 #[no_mangle]
+pub unsafe extern "C" fn sinkd_tokenizer_load_texts(
+    tokenizer_json: View,
+    tokenizer_config_json: View,
+    out: *mut *mut TextTokenizer,
+    failure: *mut Failure,
+) -> bool {
+    keep_panics_quiet();
+    guard(out, failure, || {
+        let tokenizer =
+            TextTokenizer::from_texts(text(tokenizer_json)?, text(tokenizer_config_json)?)?;
+        Ok(Box::into_raw(Box::new(tokenizer)))
+    })
+}
+
+#[no_mangle]
 pub unsafe extern "C" fn sinkd_tokenizer_free(tokenizer: *mut TextTokenizer) {
     if !tokenizer.is_null() {
         drop(Box::from_raw(tokenizer));

@@ -1,6 +1,7 @@
 //! Reads a checkpoint folder's tokenizer files, and refuses by name the forms that are not fast
-//! tokenizers.
+//! tokenizers. The two main files may also be given as texts, without a folder.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -23,11 +24,16 @@ const CONVERT: &str = "convert it once with \
     AutoTokenizer.from_pretrained(folder).save_pretrained(folder), which writes tokenizer.json";
 
 pub struct Folder {
-    path: PathBuf,
+    source: Source,
     /// tokenizer_config.json, empty when there is none.
     pub config: Map<String, Value>,
     /// config.json, empty when there is none or when it is not an object.
     pub model_config: Map<String, Value>,
+}
+
+enum Source {
+    Disk(PathBuf),
+    Texts(HashMap<&'static str, String>),
 }
 
 /// Where the vocabulary comes from.
@@ -50,8 +56,19 @@ impl Folder {
                 "the model folder does not exist",
             ));
         }
-        let mut folder =
-            Self { path: path.to_owned(), config: Map::new(), model_config: Map::new() };
+        Self::read_configs(Source::Disk(path.to_owned()))
+    }
+
+    /// A folder of these two files alone.
+    pub fn from_texts(tokenizer: &str, config: &str) -> Result<Self> {
+        let files = [(TOKENIZER, tokenizer), (TOKENIZER_CONFIG, config)];
+        Self::read_configs(Source::Texts(
+            files.into_iter().map(|(name, text)| (name, text.to_owned())).collect(),
+        ))
+    }
+
+    fn read_configs(source: Source) -> Result<Self> {
+        let mut folder = Self { source, config: Map::new(), model_config: Map::new() };
         folder.config = folder.read_object(TOKENIZER_CONFIG)?.unwrap_or_default();
         // A broken config.json is the engine's to report; here it only helps to find the class.
         folder.model_config = folder.read_object(MODEL_CONFIG).ok().flatten().unwrap_or_default();
@@ -60,7 +77,10 @@ impl Folder {
 
     /// The file's bytes; None when it does not exist.
     pub fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        let path = self.path.join(name);
+        let path = match &self.source {
+            Source::Disk(path) => path.join(name),
+            Source::Texts(files) => return Ok(files.get(name).map(|t| t.clone().into_bytes())),
+        };
         match fs::metadata(&path) {
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(unreadable(name, e)),
@@ -96,7 +116,8 @@ impl Folder {
 
     /// The `.jinja` files of additional_chat_templates as (name, file), sorted.
     pub fn extra_templates(&self) -> Vec<(String, String)> {
-        let Ok(entries) = fs::read_dir(self.path.join(EXTRA_TEMPLATES)) else { return Vec::new() };
+        let Source::Disk(path) = &self.source else { return Vec::new() };
+        let Ok(entries) = fs::read_dir(path.join(EXTRA_TEMPLATES)) else { return Vec::new() };
         let mut found: Vec<_> = entries
             .flatten()
             .filter_map(|entry| {
@@ -132,11 +153,7 @@ impl Folder {
         if let Some(kind) = self.sniff_model("tokenizer.model") {
             return refuse("tokenizer.model", kind);
         }
-        let mut names: Vec<String> = fs::read_dir(&self.path)
-            .map(|d| d.flatten().filter_map(|e| e.file_name().into_string().ok()).collect())
-            .unwrap_or_default();
-        names.sort();
-        for name in &names {
+        for name in &self.file_names() {
             if name == "tekken.json" {
                 return refuse(name, "a Mistral tekken vocabulary");
             }
@@ -149,6 +166,15 @@ impl Folder {
         }
         Error::folder("TOKENIZER_MISSING", TOKENIZER, "the folder has no tokenizer.json")
             .fix("copy the tokenizer's files into the folder, or send token ids")
+    }
+
+    fn file_names(&self) -> Vec<String> {
+        let Source::Disk(path) = &self.source else { return Vec::new() };
+        let mut names: Vec<String> = fs::read_dir(path)
+            .map(|d| d.flatten().filter_map(|e| e.file_name().into_string().ok()).collect())
+            .unwrap_or_default();
+        names.sort();
+        names
     }
 
     fn sniff_model(&self, name: &str) -> Option<&'static str> {

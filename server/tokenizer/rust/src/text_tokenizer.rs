@@ -20,7 +20,15 @@ pub struct TextTokenizer {
 
 impl TextTokenizer {
     pub fn load(path: &Path) -> Result<Self> {
-        let folder = Folder::open(path)?;
+        Self::build(Folder::open(path)?)
+    }
+
+    /// From the text of tokenizer.json and of tokenizer_config.json.
+    pub fn from_texts(tokenizer: &str, config: &str) -> Result<Self> {
+        Self::build(Folder::from_texts(tokenizer, config)?)
+    }
+
+    fn build(folder: Folder) -> Result<Self> {
         let (tokenizer, specials) = backend::build(&folder, Class::of(&folder))?;
         let clean_up = folder.config.get("clean_up_tokenization_spaces");
         let template = TemplateSource::find(&folder).and_then(|source| {
