@@ -1,10 +1,11 @@
 #include "server/engine/gguf/gguf_folder.h"
 
 #include <algorithm>
-#include <regex>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_join.h>
 
 #include "server/base/status.h"
@@ -26,9 +27,14 @@ bool HasSafetensors(const std::filesystem::path& folder) {
          std::filesystem::exists(folder / "model.safetensors.index.json", ignored);
 }
 
-bool IsPart(const std::string& name) {
-  static const std::regex kPart("-[0-9]{5}-of-[0-9]{5}\\.gguf$");
-  return std::regex_search(name, kPart);
+// "...-00001-of-00003.gguf"
+bool IsPart(std::string_view name) {
+  constexpr std::string_view kPattern = "-#####-of-#####.gguf";
+  if (name.size() < kPattern.size()) return false;
+  const std::string_view end = name.substr(name.size() - kPattern.size());
+  return std::equal(end.begin(), end.end(), kPattern.begin(), [](char found, char wanted) {
+    return wanted == '#' ? absl::ascii_isdigit(static_cast<unsigned char>(found)) : found == wanted;
+  });
 }
 
 std::string KnownArchitectures() {
