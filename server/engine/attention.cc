@@ -30,6 +30,13 @@ at::Tensor StripMask(int64_t first_query, int64_t queries, int64_t first_key, in
       .masked_fill_(hidden, -std::numeric_limits<float>::infinity());
 }
 
+// Softmax over the last axis, in which a learned sink takes a share that goes to no key.
+at::Tensor Weights(const at::Tensor& scores, const at::Tensor& sinks) {
+  if (!sinks.defined()) return at::softmax(scores, -1);
+  const at::Tensor column = sinks.view({-1, 1, 1}).expand({scores.size(0), scores.size(1), 1});
+  return at::softmax(at::cat({scores, column}, -1), -1).narrow(-1, 0, scores.size(-1)).contiguous();
+}
+
 }  // namespace
 
 at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t block,
@@ -56,12 +63,13 @@ at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t bl
     const at::Tensor strip = q.narrow(2, first, queries).reshape({kv_heads, group * queries, size});
     at::Tensor scores =
         at::bmm(strip, k.narrow(2, first_key, keys)).view({kv_heads * group, queries, keys});
+    if (input.cap > 0) scores = at::tanh(scores / input.cap) * input.cap;
     // Without a window only the last columns can lie ahead of a query.
     const int64_t masked = input.window > 0 ? keys : queries;
     scores.narrow(2, keys - masked, masked)
         .add_(StripMask(first, queries, first_key + keys - masked, masked, input.window,
                         input.q.options()));
-    const at::Tensor weights = at::softmax(scores, -1);
+    const at::Tensor weights = Weights(scores, input.sinks);
     if (tapped) observer->OnAttention({block, sample, first, first_key, positions, weights});
     const at::Tensor mixed =
         at::bmm(weights.view({kv_heads, group * queries, keys}), v.narrow(1, first_key, keys));

@@ -15,7 +15,9 @@ struct AttentionInput {
   at::Tensor q;        // [T, H, D] float32, rotated
   at::Tensor k;        // [T, K, D] float32, rotated
   at::Tensor v;        // [T, K, D] float32
+  at::Tensor sinks;    // [H] float32: a logit that takes its share of the softmax; or undefined
   double scale = 1.0;  // multiplies the scores
+  double cap = 0;      // cap * tanh(score / cap); 0 = none
   int64_t window = 0;  // keys a query sees, itself included; 0 = all before it
 };
 

@@ -151,6 +151,20 @@ absl::StatusOr<std::vector<std::string>> ConfigReader::TextList(std::string_view
   return list;
 }
 
+absl::StatusOr<std::vector<double>> ConfigReader::NumberList(std::string_view key) const {
+  const auto found = node_->json.find(key);
+  if (found == node_->json.end() || found->is_null()) return std::vector<double>();
+  std::vector<double> list;
+  if (!found->is_array()) return Error(key, "is not a list of numbers", kRestore);
+  for (const Json& item : *found) {
+    if (!item.is_number() || !std::isfinite(item.get<double>())) {
+      return Error(key, "is not a list of numbers", kRestore);
+    }
+    list.push_back(item.get<double>());
+  }
+  return list;
+}
+
 ConfigReader ConfigReader::Object(std::string_view key) const {
   const auto found = node_->json.find(key);
   Json inner = found != node_->json.end() && found->is_object() ? *found : Json::object();

@@ -35,7 +35,9 @@ class ConfigReader {
   absl::StatusOr<double> Number(std::string_view key) const;
   absl::StatusOr<bool> FlagOr(std::string_view key, bool absent) const;
   absl::StatusOr<std::string> TextOr(std::string_view key, std::string_view absent) const;
-  absl::StatusOr<std::vector<std::string>> TextList(std::string_view key) const;  // absent: empty
+  // Lists; an absent key gives an empty one.
+  absl::StatusOr<std::vector<std::string>> TextList(std::string_view key) const;
+  absl::StatusOr<std::vector<double>> NumberList(std::string_view key) const;
 
   // The object under `key`; its errors name "key.inner".
   ConfigReader Object(std::string_view key) const;

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <stop_token>
 #include <vector>
 
@@ -28,19 +27,28 @@ struct PackedBatch {
 class Decoder {
  public:
   // Both are borrowed and must outlive the decoder.
-  Decoder(const DecoderSpec& spec, const DecoderWeights& weights);
+  Decoder(const DecoderSpec& spec, const DecoderWeights& weights)
+      : spec_(spec), weights_(weights) {}
 
   // Runs all blocks. CANCELLED when `stop` is triggered, checked before every block.
   absl::Status Forward(const PackedBatch& batch, TapObserver& observer,
                        const std::stop_token& stop) const;
 
  private:
-  at::Tensor Attention(int64_t block, const at::Tensor& x, const PackedBatch& batch,
-                       const RopeTables& rope, TapObserver& observer) const;
+  // What the blocks read, [N, C] float32.
+  at::Tensor Embed(const PackedBatch& batch) const;
+  at::Tensor RunBlock(int64_t block, const at::Tensor& x, const PackedBatch& batch, RopeCache& rope,
+                      TapObserver& observer) const;
+  // What attention and MLP add to the stream when they read `in`, [N, C] float32.
+  at::Tensor Attention(int64_t block, const at::Tensor& in, const PackedBatch& batch,
+                       RopeCache& rope, TapObserver& observer) const;
+  at::Tensor Mlp(int64_t block, const at::Tensor& x, TapObserver& observer) const;
+  // Applies a norm that the decoder may not have.
+  at::Tensor Norm(const NormWeights& norm, const at::Tensor& x) const;
+  at::Tensor FinalState(const at::Tensor& x) const;
 
   const DecoderSpec& spec_;
   const DecoderWeights& weights_;
-  at::Tensor inverse_frequencies_;
 };
 
 }  // namespace sinkd

@@ -12,55 +12,147 @@
 
 namespace sinkd {
 
-enum class RopeKind { kDefault, kLinear, kLlama3, kYarn };
+enum class RopeKind { kDefault, kLinear, kDynamic, kLlama3, kYarn, kLongrope };
 
 // Rotary position embedding. Angles of pair i at position t are t * inverse_frequency[i].
 struct RopeSpec {
   RopeKind kind = RopeKind::kDefault;
   double theta = 10000.0;
-  double factor = 1.0;                 // linear, llama3, yarn
+  int64_t dimensions = 0;              // channels of a head that rotate: the first ones, even
+  double factor = 1.0;                 // linear, dynamic, llama3, yarn
   double low_frequency_factor = 1.0;   // llama3
   double high_frequency_factor = 4.0;  // llama3
-  double original_positions = 0.0;     // llama3, yarn
+  double original_positions = 0.0;     // dynamic, llama3, yarn, longrope: the context trained with
   double beta_fast = 32.0;             // yarn
   double beta_slow = 1.0;              // yarn
   bool truncate = true;                // yarn: floor/ceil of the correction range
-  double attention_factor = 1.0;       // multiplies cos and sin (yarn), already resolved
+  double attention_factor = 1.0;       // multiplies cos and sin (yarn, longrope), already resolved
+  std::vector<double> short_factors;   // longrope, per pair: samples within original_positions
+  std::vector<double> long_factors;    // longrope, per pair: longer ones
 };
 
-enum class Activation { kSilu };
+enum class NormKind {
+  kRms,         // w * x / rms(x)
+  kRmsOnePlus,  // (1 + w) * x / rms(x)
+  kLayer,       // layer norm with bias
+};
+
+enum class Activation { kSilu, kGelu, kGeluTanh, kRelu };
+
+// How the MLP's hidden units are made of its projections.
+enum class Gating {
+  kNone,          // act(up)
+  kGated,         // act(gate) * up
+  kClampedSwish,  // (clamp(up, +-7) + 1) * g * sigmoid(1.702 g), g = clamp(gate, max 7)
+};
+
+enum class HeadNorms {
+  kNone,
+  kPerHead,  // RMS norm of q and k over each head, before rotary
+  kWhole,    // over all heads of q, and of k, together
+};
+
+// How attention and MLP join the residual stream.
+enum class Wiring {
+  kSequential,        // x += attn(norm(x)); x += mlp(norm(x))
+  kParallel,          // x = mlp(norm(x)) + attn(norm'(x)) + x
+  kNormAfterResidual  // x = norm(x + attn(x)); x = norm(x + mlp(x))
+};
+
+enum class Routing {
+  kSoftmaxThenTop,  // the largest of a softmax over all experts
+  kTopThenSoftmax,  // a softmax over the largest logits
+};
+
+// A mixture of experts; count 0 means there is none.
+struct ExpertSpec {
+  int64_t count = 0;
+  int64_t per_token = 0;
+  int64_t intermediate = 0;  // width of one expert's gate and up
+  Routing routing = Routing::kSoftmaxThenTop;
+  bool renormalize = true;     // kSoftmaxThenTop: the chosen weights are made to add up to 1
+  std::vector<bool> in_block;  // per block: experts, or the dense MLP
+};
 
 struct DecoderSpec {
-  std::string architecture;    // model_type of config.json: "llama", "qwen2", "qwen3"
-  int64_t blocks = 0;          // L
-  int64_t hidden = 0;          // C
-  int64_t intermediate = 0;    // width of gate and up
-  int64_t heads = 0;           // H query heads
-  int64_t kv_heads = 0;        // K key/value heads, divides H
-  int64_t head_size = 0;       // D
-  int64_t vocabulary = 0;      // rows of the embedding
-  int64_t max_positions = 0;   // config's max_position_embeddings: the longest sample
-  double norm_epsilon = 1e-6;  // RMS norm
-  Activation activation = Activation::kSilu;
-  RopeSpec rope;
-  bool qkv_bias = false;
-  bool output_bias = false;  // o_proj
-  bool mlp_bias = false;
-  bool head_norms = false;  // RMS norm over D on q and k, per head, before rotary
+  std::string architecture;   // model_type of config.json: "llama", "qwen2", ...
+  std::string dtype;          // as stored: "float32", "bfloat16", "float16"; empty when not said
+  int64_t blocks = 0;         // L
+  int64_t hidden = 0;         // C
+  int64_t vocabulary = 0;     // rows of the embedding
+  int64_t max_positions = 0;  // the longest sample
   bool tied_head = false;
-  std::vector<int64_t> window;  // per block: attention window counting the query, 0 = full
-  std::string dtype;            // as stored: "float32", "bfloat16", "float16"; empty when not said
+
+  // Embedding.
+  double embedding_scale = 1.0;
+  int64_t embedding_width = 0;    // when it is not C: projected in and out; 0 otherwise
+  int64_t learned_positions = 0;  // rows of a learned position embedding; 0: none
+  int64_t position_offset = 0;    // row of position 0 in it
+
+  // Norms and residual stream.
+  NormKind norm = NormKind::kRms;
+  double norm_epsilon = 1e-6;
+  Wiring wiring = Wiring::kSequential;
+  bool input_norms = true;    // before attention and MLP (kNormAfterResidual: after the add)
+  bool output_norms = false;  // after attention and MLP, before the add
+  bool final_norm = true;
+
+  // Attention.
+  int64_t heads = 0;      // H query heads
+  int64_t kv_heads = 0;   // K key/value heads, divides H
+  int64_t head_size = 0;  // D
+  bool qkv_bias = false;
+  bool output_bias = false;
+  HeadNorms head_norms = HeadNorms::kNone;
+  bool learned_sinks = false;       // a logit per head that takes its share of the softmax
+  double score_cap = 0;             // cap * tanh(score / cap); 0: none
+  std::vector<double> score_scale;  // per block
+  std::vector<int64_t> window;      // per block: keys seen, the query counted; 0 = all
+  std::vector<RopeSpec> ropes;
+  std::vector<int32_t> rope_of_block;  // per block: index into ropes, -1 = no rotation
+
+  // MLP.
+  int64_t intermediate = 0;  // width of gate and up
+  Activation activation = Activation::kSilu;
+  Gating gating = Gating::kGated;
+  bool mlp_bias = false;
+  ExpertSpec experts;
 };
 
-// Names of the tensors of one block, without the ".weight" / ".bias" suffix.
+// How a checkpoint stores projections that the engine fuses.
+enum class QkvLayout {
+  kSeparate,  // q, k, v
+  kStacked,   // one tensor, rows [q; k; v]
+  kPerHead,   // one tensor, rows [q; k; v] of head 0, of head 1, ...
+};
+enum class GateUpLayout {
+  kSeparate,  // gate, up
+  kStacked,   // one tensor, rows [gate; up]
+};
+enum class ExpertLayout {
+  kSeparate,      // a tensor per expert, named by {}: "experts.{}.w1"
+  kStackedInOut,  // one tensor for all, [experts, in, out], gate and up in alternating columns
+};
+
+// Names of the tensors of one block, without the ".weight" / ".bias" suffix; a fused tensor stands
+// under the first of its parts (q, gate).
 struct BlockWeightNames {
-  std::string attention_norm, q, k, v, o, q_norm, k_norm, mlp_norm, gate, up, down;
+  std::string attention_norm, attention_output_norm, mlp_norm, mlp_output_norm;
+  std::string q, k, v, o, q_norm, k_norm, sinks;
+  std::string gate, up, down;
+  std::string router, expert_gate, expert_up, expert_down;
 };
 
 struct WeightNames {
-  std::string embedding, final_norm, head;
+  // What all names but the head's begin with. A checkpoint may leave it out, or put more before it.
+  std::string prefix = "model.";
+  std::string embedding, positions, project_in, project_out, final_norm, head;
   std::string block_prefix;  // "model.layers." : block l is block_prefix + l + "." + name
   BlockWeightNames block;
+  QkvLayout qkv = QkvLayout::kSeparate;
+  GateUpLayout gate_up = GateUpLayout::kSeparate;
+  ExpertLayout experts = ExpertLayout::kSeparate;
+  bool input_major = false;  // projections stored [in, out] (GPT-2's Conv1D)
 };
 
 }  // namespace sinkd

@@ -19,9 +19,12 @@ std::string KnownFamilies() {
   });
 }
 
-absl::Status RefuseQuantized(const ConfigReader& config) {
+// gpt-oss's own MXFP4 is unpacked on load.
+absl::Status RefuseQuantized(const ConfigReader& config, std::string_view model_type) {
   if (!config.HasObject("quantization_config")) return absl::OkStatus();
   const ConfigReader quantization = config.Object("quantization_config");
+  SINKD_ASSIGN_OR_RETURN(const std::string method, quantization.TextOr("quant_method", ""));
+  if (method == "mxfp4" && model_type == "gpt_oss") return absl::OkStatus();
   return quantization.Error("quant_method", "names a quantized checkpoint, which cannot be loaded",
                             "use the float32, float16 or bfloat16 checkpoint");
 }
@@ -61,7 +64,7 @@ absl::StatusOr<DecoderPlan> PlanFromFolder(const std::filesystem::path& folder) 
     return config.Error("model_type", "is not a model family this server knows",
                         StrCat("use a checkpoint of one of: ", KnownFamilies()));
   }
-  SINKD_RETURN_IF_ERROR(RefuseQuantized(config));
+  SINKD_RETURN_IF_ERROR(RefuseQuantized(config, model_type));
   SINKD_RETURN_IF_ERROR(RefuseClassifier(config));
   SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, known->plan(config));
   plan.spec.architecture = model_type;

@@ -1,4 +1,4 @@
-// The gated MLP of a block, rows at a time. Internal to the engine.
+// What a block's MLP makes of its input, dense or a mixture of experts. Internal to the engine.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,8 +9,9 @@
 
 namespace sinkd {
 
-// x [N, C] plus the MLP's output, as a new tensor; taps kMlpIn to kMlpOut on the way.
-at::Tensor AddMlp(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& x,
-                  const BlockTap& tap);
+// `in` [rows, C] float32, what the MLP reads; rows begin at `first_row` of the packed batch.
+// Returns [rows, C] float32. Taps kGate to kProduct of a dense MLP on the way.
+at::Tensor RunMlp(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& in,
+                  const BlockTap& tap, int64_t first_row);
 
 }  // namespace sinkd

@@ -4,14 +4,14 @@
 
 namespace sinkd {
 
-at::Tensor WideRmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon) {
+at::Tensor Normalize(NormKind kind, const at::Tensor& x, const NormWeights& norm, double epsilon) {
   const at::Tensor wide = x.to(at::kFloat);
+  const at::Tensor weight = norm.weight.to(at::kFloat);
+  if (kind == NormKind::kLayer) {
+    return at::layer_norm(wide, {wide.size(-1)}, weight, norm.bias.to(at::kFloat), epsilon);
+  }
   const at::Tensor scale = at::rsqrt(wide.square().mean(-1, /*keepdim=*/true) + epsilon);
-  return weight.to(at::kFloat) * (wide * scale);
-}
-
-at::Tensor RmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon) {
-  return WideRmsNorm(x, weight, epsilon).to(weight.scalar_type());
+  return (kind == NormKind::kRmsOnePlus ? 1 + weight : weight) * (wide * scale);
 }
 
 }  // namespace sinkd

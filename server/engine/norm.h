@@ -1,15 +1,19 @@
-// RMS norm (arXiv 1910.07467). Internal to the engine.
+// The norms of a decoder. Internal to the engine.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include "server/engine/decoder_spec.h"
+
 namespace sinkd {
 
-// w * (x / rms(x)) over the last axis, in float32 whatever goes in.
-at::Tensor WideRmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon);
+struct NormWeights {
+  at::Tensor weight;  // [width], undefined where the decoder has no such norm
+  at::Tensor bias;    // [width] for layer norms
+};
 
-// The same, rounded once to the weight's dtype: with bfloat16 weights nearer to float32 than
-// rounding before and after the weight would be.
-at::Tensor RmsNorm(const at::Tensor& x, const at::Tensor& weight, double epsilon);
+// The norm over the last axis, in float32 whatever goes in. With bfloat16 weights, rounding its
+// result once stays nearer to float32 than rounding before and after the weight would.
+at::Tensor Normalize(NormKind kind, const at::Tensor& x, const NormWeights& norm, double epsilon);
 
 }  // namespace sinkd

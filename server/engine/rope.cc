@@ -10,8 +10,8 @@ namespace sinkd {
 namespace {
 
 // The dimension whose wave makes `rotations` turns over the original context (YaRN, section 3.2).
-double CorrectionDimension(double rotations, const RopeSpec& rope, int64_t head_size) {
-  return static_cast<double>(head_size) *
+double CorrectionDimension(double rotations, const RopeSpec& rope) {
+  return static_cast<double>(rope.dimensions) *
          std::log(rope.original_positions / (rotations * 2 * std::numbers::pi)) /
          (2 * std::log(rope.theta));
 }
@@ -27,52 +27,92 @@ at::Tensor Llama3(const RopeSpec& rope, const at::Tensor& base) {
   return at::where((wavelength >= shortest).logical_and(wavelength <= longest), between, scaled);
 }
 
-at::Tensor Yarn(const RopeSpec& rope, int64_t head_size) {
-  const at::Tensor exponents = at::arange(0, head_size, 2, at::kFloat) / head_size;
-  const at::Tensor periods = at::pow(at::Scalar(rope.theta), exponents);
-  double low = CorrectionDimension(rope.beta_fast, rope, head_size);
-  double high = CorrectionDimension(rope.beta_slow, rope, head_size);
+at::Tensor Periods(double theta, int64_t dimensions) {
+  const at::Tensor exponents = at::arange(0, dimensions, 2, at::kFloat) / dimensions;
+  return at::pow(at::Scalar(theta), exponents);
+}
+
+at::Tensor Yarn(const RopeSpec& rope) {
+  const at::Tensor periods = Periods(rope.theta, rope.dimensions);
+  double low = CorrectionDimension(rope.beta_fast, rope);
+  double high = CorrectionDimension(rope.beta_slow, rope);
   if (rope.truncate) {
     low = std::floor(low);
     high = std::ceil(high);
   }
   low = std::max(low, 0.0);
-  high = std::min(high, static_cast<double>(head_size - 1));
+  high = std::min(high, static_cast<double>(rope.dimensions - 1));
   if (low == high) high += 0.001;
   const at::Tensor ramp =
-      ((at::arange(head_size / 2, at::kFloat) - low) / (high - low)).clamp(0, 1);
+      ((at::arange(rope.dimensions / 2, at::kFloat) - low) / (high - low)).clamp(0, 1);
   const at::Tensor keep = 1 - ramp;
   return 1.0 / (rope.factor * periods) * (1 - keep) + 1.0 / periods * keep;
 }
 
-}  // namespace
-
-at::Tensor InverseFrequencies(const RopeSpec& rope, int64_t head_size) {
-  const at::Tensor exponents = at::arange(0, head_size, 2, at::kFloat) / head_size;
-  const at::Tensor base = 1.0 / at::pow(at::Scalar(rope.theta), exponents);
-  switch (rope.kind) {
-    case RopeKind::kDefault:
-      return base;
-    case RopeKind::kLinear:
-      return base / rope.factor;
-    case RopeKind::kLlama3:
-      return Llama3(rope, base);
-    case RopeKind::kYarn:
-      return Yarn(rope, head_size);
-  }
-  return base;
+// The base grows with the sample once it is longer than the context trained with.
+at::Tensor Dynamic(const RopeSpec& rope, int64_t positions) {
+  const double ratio =
+      std::max(static_cast<double>(positions), rope.original_positions) / rope.original_positions;
+  const auto dimensions = static_cast<double>(rope.dimensions);
+  const double theta =
+      rope.theta * std::pow(rope.factor * ratio - (rope.factor - 1), dimensions / (dimensions - 2));
+  return 1.0 / Periods(theta, rope.dimensions);
 }
 
-RopeTables MakeRopeTables(const at::Tensor& inverse_frequencies, double attention_factor,
-                          int64_t positions, const at::Device& device) {
-  const at::Tensor angles =
-      at::arange(positions, at::kFloat).unsqueeze(1) * inverse_frequencies.unsqueeze(0);
-  return {.cos = (angles.cos() * attention_factor).to(device),
-          .sin = (angles.sin() * attention_factor).to(device)};
+at::Tensor Longrope(const RopeSpec& rope, int64_t positions) {
+  const bool longer = static_cast<double>(positions) > rope.original_positions;
+  const std::vector<double>& factors = longer ? rope.long_factors : rope.short_factors;
+  return 1.0 / (at::tensor(factors, at::kFloat) * Periods(rope.theta, rope.dimensions));
+}
+
+bool DependsOnLength(const RopeSpec& rope) {
+  return rope.kind == RopeKind::kDynamic || rope.kind == RopeKind::kLongrope;
+}
+
+RopeTables MakeTables(const RopeSpec& rope, int64_t positions, const at::Device& device) {
+  const at::Tensor angles = at::arange(positions, at::kFloat).unsqueeze(1) *
+                            InverseFrequencies(rope, positions).unsqueeze(0);
+  return {.cos = (angles.cos() * rope.attention_factor).to(device),
+          .sin = (angles.sin() * rope.attention_factor).to(device)};
+}
+
+}  // namespace
+
+at::Tensor InverseFrequencies(const RopeSpec& rope, int64_t positions) {
+  switch (rope.kind) {
+    case RopeKind::kDefault:
+      return 1.0 / Periods(rope.theta, rope.dimensions);
+    case RopeKind::kLinear:
+      return 1.0 / Periods(rope.theta, rope.dimensions) / rope.factor;
+    case RopeKind::kDynamic:
+      return Dynamic(rope, positions);
+    case RopeKind::kLlama3:
+      return Llama3(rope, 1.0 / Periods(rope.theta, rope.dimensions));
+    case RopeKind::kYarn:
+      return Yarn(rope);
+    case RopeKind::kLongrope:
+      return Longrope(rope, positions);
+  }
+  return {};
+}
+
+const RopeTables* RopeCache::Get(int64_t block, int64_t positions) {
+  const int32_t index = spec_.rope_of_block[static_cast<size_t>(block)];
+  if (index < 0) return nullptr;
+  const RopeSpec& rope = spec_.ropes[static_cast<size_t>(index)];
+  if (!DependsOnLength(rope)) {
+    // Any table that is long enough will do.
+    const auto longer = tables_.lower_bound({index, positions});
+    if (longer != tables_.end() && longer->first.first == index) return &longer->second;
+  }
+  const auto [place, added] = tables_.try_emplace({index, positions});
+  if (added) place->second = MakeTables(rope, positions, device_);
+  return &place->second;
 }
 
 at::Tensor Rotate(const at::Tensor& x, const RopeTables& tables) {
-  const int64_t half = x.size(-1) / 2;
+  const int64_t half = tables.cos.size(1);
+  const int64_t rest = x.size(-1) - 2 * half;
   const at::Tensor cos = tables.cos.narrow(0, 0, x.size(0)).unsqueeze(1);
   const at::Tensor sin = tables.sin.narrow(0, 0, x.size(0)).unsqueeze(1);
   const at::Tensor first = x.narrow(-1, 0, half);
@@ -80,6 +120,7 @@ at::Tensor Rotate(const at::Tensor& x, const RopeTables& tables) {
   at::Tensor out = at::empty(x.sizes(), x.options());
   out.narrow(-1, 0, half).copy_(first * cos - second * sin);
   out.narrow(-1, half, half).copy_(second * cos + first * sin);
+  if (rest > 0) out.narrow(-1, 2 * half, rest).copy_(x.narrow(-1, 2 * half, rest));
   return out;
 }
 

@@ -15,6 +15,8 @@ absl::StatusOr<at::ScalarType> ToScalarType(std::string_view file, std::string_v
   if (dtype == "BF16") return at::kBFloat16;
   if (dtype == "F16") return at::kHalf;
   if (dtype == "F64") return at::kDouble;
+  if (dtype == "F8_E4M3") return at::kFloat8_e4m3fn;
+  if (dtype == "F8_E5M2") return at::kFloat8_e5m2;
   return BadTensor(file, tensor, StrCat("has dtype ", dtype, ", which holds no plain weights"),
                    "use the float32, float16 or bfloat16 checkpoint");
 }
@@ -92,6 +94,7 @@ absl::Status TensorLoader::LoadInto(const std::string& name, const Checkpoint::L
   SINKD_ASSIGN_OR_RETURN(const at::ScalarType stored, ToScalarType(file, name, entry.dtype));
   at::Tensor read = at::empty(entry.shape, at::TensorOptions().dtype(stored));
   SINKD_RETURN_IF_ERROR(location.file->Read(name, 0, entry.bytes, read.data_ptr()));
+  if (read.element_size() == 1) read = read.to(at::kFloat);
   if (!at::isfinite(read).all().item<bool>()) {
     return BadTensor(file, name, "holds NaN or infinite values", "fetch the checkpoint again");
   }
@@ -100,10 +103,28 @@ absl::Status TensorLoader::LoadInto(const std::string& name, const Checkpoint::L
     return BadTensor(file, name, "holds values too large for the compute type",
                      "compute in a wider type");
   }
-  used_.insert(name);
-  loaded_.bytes_done += entry.bytes;
-  if (progress_) progress_(loaded_);
+  Count(name, entry.bytes);
   return absl::OkStatus();
+}
+
+absl::StatusOr<at::Tensor> TensorLoader::LoadBytes(const std::string& name, at::IntArrayRef shape) {
+  SINKD_ASSIGN_OR_RETURN(const Checkpoint::Location* location, Find(name, shape));
+  if (location->entry->dtype != "U8") {
+    return BadTensor(location->file->name(), name,
+                     StrCat("has dtype ", location->entry->dtype, " where U8 is expected"),
+                     "fetch the checkpoint again");
+  }
+  if (stop_.stop_requested()) return Cancelled("the load was cancelled");
+  at::Tensor bytes = at::empty(shape, at::kByte);
+  SINKD_RETURN_IF_ERROR(location->file->Read(name, 0, location->entry->bytes, bytes.data_ptr()));
+  Count(name, location->entry->bytes);
+  return bytes.to(device_);
+}
+
+void TensorLoader::Count(const std::string& name, int64_t bytes) {
+  used_.insert(name);
+  loaded_.bytes_done += bytes;
+  if (progress_) progress_(loaded_);
 }
 
 }  // namespace sinkd

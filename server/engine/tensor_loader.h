@@ -40,6 +40,12 @@ class TensorLoader {
   absl::StatusOr<at::Tensor> LoadStacked(const std::vector<std::pair<std::string, int64_t>>& parts,
                                          at::IntArrayRef row_shape);
 
+  // The bytes of `name`, stored as U8 of `shape`.
+  absl::StatusOr<at::Tensor> LoadBytes(const std::string& name, at::IntArrayRef shape);
+
+  bool Has(const std::string& name) const { return checkpoint_.Find(name) != nullptr; }
+  at::ScalarType dtype() const { return dtype_; }
+
   const std::set<std::string>& used() const { return used_; }
 
  private:
@@ -47,6 +53,7 @@ class TensorLoader {
                                                    at::IntArrayRef shape) const;
   absl::Status LoadInto(const std::string& name, const Checkpoint::Location& location,
                         const at::Tensor& target);
+  void Count(const std::string& name, int64_t bytes);
 
   const Checkpoint& checkpoint_;
   at::ScalarType dtype_;

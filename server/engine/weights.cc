@@ -11,85 +11,46 @@
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/engine/block_loader.h"
 #include "server/engine/tensor_loader.h"
+#include "server/engine/weight_names.h"
 
 namespace sinkd {
 namespace {
 
-// The names of one block's tensors, with the block's prefix.
-class BlockNames {
- public:
-  BlockNames(const WeightNames& names, int64_t block)
-      : prefix_(StrCat(names.block_prefix, block, ".")) {}
-  std::string Weight(std::string_view name) const { return StrCat(prefix_, name, ".weight"); }
-  std::string Bias(std::string_view name) const { return StrCat(prefix_, name, ".bias"); }
-
- private:
-  std::string prefix_;
-};
-
-absl::Status LoadAttention(TensorLoader& loader, const DecoderPlan& plan, const BlockNames& at,
-                           BlockWeights& block) {
-  const DecoderSpec& spec = plan.spec;
-  const BlockWeightNames& names = plan.names.block;
-  const int64_t q_rows = spec.heads * spec.head_size;
-  const int64_t kv_rows = spec.kv_heads * spec.head_size;
-  SINKD_ASSIGN_OR_RETURN(block.attention_norm,
-                         loader.Load(at.Weight(names.attention_norm), {spec.hidden}));
-  SINKD_ASSIGN_OR_RETURN(block.qkv, loader.LoadStacked({{at.Weight(names.q), q_rows},
-                                                        {at.Weight(names.k), kv_rows},
-                                                        {at.Weight(names.v), kv_rows}},
-                                                       {spec.hidden}));
-  if (spec.qkv_bias) {
-    SINKD_ASSIGN_OR_RETURN(block.qkv_bias, loader.LoadStacked({{at.Bias(names.q), q_rows},
-                                                               {at.Bias(names.k), kv_rows},
-                                                               {at.Bias(names.v), kv_rows}},
-                                                              {}));
-  }
-  if (spec.head_norms) {
-    SINKD_ASSIGN_OR_RETURN(block.q_norm, loader.Load(at.Weight(names.q_norm), {spec.head_size}));
-    SINKD_ASSIGN_OR_RETURN(block.k_norm, loader.Load(at.Weight(names.k_norm), {spec.head_size}));
-  }
-  SINKD_ASSIGN_OR_RETURN(block.output, loader.Load(at.Weight(names.o), {spec.hidden, q_rows}));
-  if (spec.output_bias) {
-    SINKD_ASSIGN_OR_RETURN(block.output_bias, loader.Load(at.Bias(names.o), {spec.hidden}));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status LoadMlp(TensorLoader& loader, const DecoderPlan& plan, const BlockNames& at,
-                     BlockWeights& block) {
-  const DecoderSpec& spec = plan.spec;
-  const BlockWeightNames& names = plan.names.block;
-  SINKD_ASSIGN_OR_RETURN(block.mlp_norm, loader.Load(at.Weight(names.mlp_norm), {spec.hidden}));
-  SINKD_ASSIGN_OR_RETURN(block.gate_up,
-                         loader.LoadStacked({{at.Weight(names.gate), spec.intermediate},
-                                             {at.Weight(names.up), spec.intermediate}},
-                                            {spec.hidden}));
-  SINKD_ASSIGN_OR_RETURN(block.down,
-                         loader.Load(at.Weight(names.down), {spec.hidden, spec.intermediate}));
-  if (spec.mlp_bias) {
-    SINKD_ASSIGN_OR_RETURN(block.gate_up_bias,
-                           loader.LoadStacked({{at.Bias(names.gate), spec.intermediate},
-                                               {at.Bias(names.up), spec.intermediate}},
-                                              {}));
-    SINKD_ASSIGN_OR_RETURN(block.down_bias, loader.Load(at.Bias(names.down), {spec.hidden}));
-  }
-  return absl::OkStatus();
-}
-
-int64_t DeviceBytes(const DecoderWeights& weights) {
+int64_t Bytes(std::initializer_list<at::Tensor> tensors) {
   int64_t bytes = 0;
-  const auto add = [&bytes](std::initializer_list<at::Tensor> tensors) {
-    for (const at::Tensor& tensor : tensors) {
-      if (tensor.defined()) bytes += static_cast<int64_t>(tensor.nbytes());
-    }
-  };
-  add({weights.embedding, weights.final_norm});
-  for (const BlockWeights& b : weights.blocks) {
-    add({b.attention_norm, b.qkv, b.qkv_bias, b.q_norm, b.k_norm, b.output, b.output_bias,
-         b.mlp_norm, b.gate_up, b.gate_up_bias, b.down, b.down_bias});
+  for (const at::Tensor& tensor : tensors) {
+    if (tensor.defined()) bytes += static_cast<int64_t>(tensor.nbytes());
   }
+  return bytes;
+}
+
+int64_t Bytes(const NormWeights& norm) {
+  return Bytes({norm.weight, norm.bias});
+}
+
+int64_t Bytes(const MlpWeights& mlp) {
+  return Bytes({mlp.gate_up, mlp.gate_up_bias, mlp.down, mlp.down_bias});
+}
+
+int64_t Bytes(const BlockWeights& b) {
+  int64_t bytes =
+      Bytes({b.qkv, b.qkv_bias, b.sinks, b.output, b.output_bias, b.router, b.router_bias}) +
+      Bytes(b.mlp);
+  for (const NormWeights* norm : {&b.attention_norm, &b.attention_output_norm, &b.q_norm, &b.k_norm,
+                                  &b.mlp_norm, &b.mlp_output_norm}) {
+    bytes += Bytes(*norm);
+  }
+  for (const MlpWeights& expert : b.experts) bytes += Bytes(expert);
+  return bytes;
+}
+
+int64_t Bytes(const DecoderWeights& weights) {
+  int64_t bytes =
+      Bytes({weights.embedding, weights.positions, weights.project_in, weights.project_out}) +
+      Bytes(weights.final_norm);
+  for (const BlockWeights& block : weights.blocks) bytes += Bytes(block);
   return bytes;
 }
 
@@ -110,12 +71,21 @@ absl::Status CheckBlockCount(const Checkpoint& checkpoint, const DecoderPlan& pl
   return absl::OkStatus();
 }
 
+// Constants that old checkpoints store beside their weights.
+bool IsBuffer(const std::string& name) {
+  for (const char* suffix : {"rotary_emb.inv_freq", ".attn.bias", ".attn.masked_bias",
+                             ".attention.bias", ".attention.masked_bias"}) {
+    if (absl::EndsWith(name, suffix)) return true;
+  }
+  return false;
+}
+
 std::vector<std::string> Warnings(const Checkpoint& checkpoint, const DecoderPlan& plan,
                                   const std::set<std::string>& used) {
   const std::string head = plan.names.head + ".weight";
   std::vector<std::string> extra;
   for (const auto& [name, location] : checkpoint.tensors()) {
-    if (used.count(name) == 0 && name != head && !absl::EndsWith(name, "rotary_emb.inv_freq")) {
+    if (used.count(name) == 0 && name != head && !IsBuffer(name)) {
       extra.push_back(name);
     }
   }
@@ -135,10 +105,11 @@ std::vector<std::string> Warnings(const Checkpoint& checkpoint, const DecoderPla
 
 }  // namespace
 
-absl::StatusOr<DecoderWeights> LoadWeights(const Checkpoint& checkpoint, const DecoderPlan& plan,
+absl::StatusOr<DecoderWeights> LoadWeights(const Checkpoint& checkpoint, const DecoderPlan& family,
                                            at::ScalarType dtype, const at::Device& device,
                                            const std::function<void(const LoadProgress&)>& progress,
                                            const std::stop_token& stop) {
+  const DecoderPlan plan{family.spec, ResolveNames(checkpoint, family.spec, family.names)};
   SINKD_RETURN_IF_ERROR(CheckBlockCount(checkpoint, plan));
   TensorLoader loader(checkpoint, dtype, device, progress, stop);
   const std::string head = plan.names.head + ".weight";
@@ -148,18 +119,29 @@ absl::StatusOr<DecoderWeights> LoadWeights(const Checkpoint& checkpoint, const D
   }
   loader.ExpectBytes(total);
 
+  const DecoderSpec& spec = plan.spec;
+  const int64_t width = spec.embedding_width > 0 ? spec.embedding_width : spec.hidden;
   DecoderWeights weights;
-  SINKD_ASSIGN_OR_RETURN(weights.embedding, loader.Load(plan.names.embedding + ".weight",
-                                                        {plan.spec.vocabulary, plan.spec.hidden}));
-  for (int64_t l = 0; l < plan.spec.blocks; ++l) {
-    const BlockNames names(plan.names, l);
-    BlockWeights& block = weights.blocks.emplace_back();
-    SINKD_RETURN_IF_ERROR(LoadAttention(loader, plan, names, block));
-    SINKD_RETURN_IF_ERROR(LoadMlp(loader, plan, names, block));
+  SINKD_ASSIGN_OR_RETURN(weights.embedding,
+                         loader.Load(plan.names.embedding + ".weight", {spec.vocabulary, width}));
+  if (spec.learned_positions > 0) {
+    SINKD_ASSIGN_OR_RETURN(weights.positions, loader.Load(plan.names.positions + ".weight",
+                                                          {spec.learned_positions, spec.hidden}));
   }
-  SINKD_ASSIGN_OR_RETURN(weights.final_norm,
-                         loader.Load(plan.names.final_norm + ".weight", {plan.spec.hidden}));
-  weights.bytes = DeviceBytes(weights);
+  if (spec.embedding_width > 0) {
+    SINKD_ASSIGN_OR_RETURN(weights.project_in,
+                           loader.Load(plan.names.project_in + ".weight", {spec.hidden, width}));
+    SINKD_ASSIGN_OR_RETURN(weights.project_out,
+                           loader.Load(plan.names.project_out + ".weight", {width, spec.hidden}));
+  }
+  for (int64_t l = 0; l < spec.blocks; ++l) {
+    SINKD_ASSIGN_OR_RETURN(weights.blocks.emplace_back(), LoadBlock(loader, plan, l));
+  }
+  if (spec.final_norm) {
+    SINKD_ASSIGN_OR_RETURN(weights.final_norm,
+                           LoadNorm(loader, spec.norm, plan.names.final_norm, spec.hidden));
+  }
+  weights.bytes = Bytes(weights);
   weights.warnings = Warnings(checkpoint, plan, loader.used());
   return weights;
 }

@@ -1,7 +1,8 @@
 // The weights of a decoder on their device, as the forward pass wants them: projections that read
 // the same input are fused along their output axis. Internal to the engine.
 //
-// Row-major [out, in], as torch's linear takes them.
+// Row-major [out, in], as torch's linear takes them. A tensor that the decoder does not have is
+// undefined.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +17,34 @@
 #include "server/engine/checkpoint.h"
 #include "server/engine/families/family.h"
 #include "server/engine/model.h"
+#include "server/engine/norm.h"
 
 namespace sinkd {
 
+// A dense MLP, or one expert; I units.
+struct MlpWeights {
+  at::Tensor gate_up, gate_up_bias;  // [2 I, C] rows [gate; up], [2 I]; ungated: [I, C], [I]
+  at::Tensor down, down_bias;        // [C, I], [C]
+};
+
 struct BlockWeights {
-  at::Tensor attention_norm;         // [C]
-  at::Tensor qkv, qkv_bias;          // [(H + 2K) D, C], [(H + 2K) D] or undefined
-  at::Tensor q_norm, k_norm;         // [D] or undefined
-  at::Tensor output, output_bias;    // [C, H D], [C] or undefined
-  at::Tensor mlp_norm;               // [C]
-  at::Tensor gate_up, gate_up_bias;  // [2 I, C], [2 I] or undefined
-  at::Tensor down, down_bias;        // [C, I], [C] or undefined
+  NormWeights attention_norm, attention_output_norm;  // [C]
+  at::Tensor qkv, qkv_bias;                           // [(H + 2K) D, C], [(H + 2K) D]
+  NormWeights q_norm, k_norm;                         // [D], or [H D] and [K D]
+  at::Tensor sinks;                                   // [H] float32
+  at::Tensor output, output_bias;                     // [C, H D], [C]
+  NormWeights mlp_norm, mlp_output_norm;              // [C]
+  MlpWeights mlp;                                     // of a dense block
+  at::Tensor router, router_bias;                     // [experts, C], [experts]
+  std::vector<MlpWeights> experts;                    // of a sparse block
 };
 
 struct DecoderWeights {
-  at::Tensor embedding;   // [vocabulary, C]
-  at::Tensor final_norm;  // [C]
+  at::Tensor embedding;    // [vocabulary, C or embedding_width]
+  at::Tensor positions;    // [learned_positions, C]
+  at::Tensor project_in;   // [C, embedding_width]
+  at::Tensor project_out;  // [embedding_width, C]
+  NormWeights final_norm;  // [C]
   std::vector<BlockWeights> blocks;
   int64_t bytes = 0;
   std::vector<std::string> warnings;

@@ -59,7 +59,7 @@ TEST(HfConfig, FillsWhatAConfigLeavesOutAsTheFamilyDoes) {
 
   const DecoderSpec qwen3 = ReadOrDie(Config("qwen3", R"("num_key_value_heads":2)"));
   EXPECT_EQ(qwen3.head_size, 128);
-  EXPECT_TRUE(qwen3.head_norms);
+  EXPECT_EQ(qwen3.head_norms, HeadNorms::kPerHead);
   EXPECT_FALSE(qwen3.qkv_bias);
 }
 
@@ -91,12 +91,13 @@ TEST(HfConfig, ReadsRotaryScalingByOldAndNewKeys) {
   const DecoderSpec new_keys = ReadOrDie(Config(
       "llama", R"("rope_parameters":{"rope_type":"linear","factor":4,"rope_theta":500000})"));
   for (const DecoderSpec& spec : {old_keys, new_keys}) {
-    EXPECT_EQ(spec.rope.kind, RopeKind::kLinear);
-    EXPECT_EQ(spec.rope.theta, 500000);
-    EXPECT_EQ(spec.rope.factor, 4);
+    EXPECT_EQ(spec.ropes[0].kind, RopeKind::kLinear);
+    EXPECT_EQ(spec.ropes[0].theta, 500000);
+    EXPECT_EQ(spec.ropes[0].factor, 4);
   }
   EXPECT_EQ(ReadOrDie(Config("llama", R"("rope_scaling":{"rope_type":"yarn","type":"default"})"))
-                .rope.kind,
+                .ropes[0]
+                .kind,
             RopeKind::kDefault);
 }
 
@@ -104,7 +105,8 @@ TEST(HfConfig, ResolvesTheAttentionFactorOfYarn) {
   // 0.1 ln 4 + 1, arXiv 2309.00071.
   EXPECT_NEAR(ReadOrDie(Config("qwen2", R"("num_key_value_heads":2,)"
                                         R"("rope_scaling":{"type":"yarn","factor":4})"))
-                  .rope.attention_factor,
+                  .ropes[0]
+                  .attention_factor,
               1.1386294, 1e-7);
 }
 
@@ -139,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadConfig{"AList", "[]", "does not hold an object"},
         BadConfig{"TooDeep", std::string(1000, '['), "nested deeper"},
         BadConfig{"NoModelType", "{}", "model_type"},
-        BadConfig{"UnknownFamily", Config("mamba"), "llama, qwen2, qwen3"},
+        BadConfig{"UnknownFamily", Config("mamba"), "llama, mistral, mixtral"},
         BadConfig{"NoHiddenSize", R"({"model_type":"llama","num_hidden_layers":4})",
                   "hidden_size is missing"},
         BadConfig{"HugeLayers", Config("llama", R"("num_hidden_layers":1000000000000)"),
@@ -153,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadConfig{"KvHeadsDoNotDivide", Config("llama", R"("num_key_value_heads":3)"),
                   "does not divide num_attention_heads 8"},
         BadConfig{"OddHeadSize", Config("llama", R"("head_dim":7)"), "head_dim is odd"},
-        BadConfig{"UnknownActivation", Config("llama", R"("hidden_act":"gelu")"), "hidden_act"},
+        BadConfig{"UnknownActivation", Config("llama", R"("hidden_act":"mish")"), "hidden_act"},
         BadConfig{"UnknownRope", Config("llama", R"("rope_scaling":{"type":"spiral","factor":2})"),
                   "rope_scaling.type is not a rotary scaling"},
         BadConfig{"RopeWithoutFactor", Config("llama", R"("rope_scaling":{"type":"linear"})"),

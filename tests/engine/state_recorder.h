@@ -29,7 +29,8 @@ class StateRecorder : public TapObserver {
   bool WantsAttention(int64_t) const override { return false; }
   void OnAttention(const AttentionStrip&) override {}
 
-  at::Tensor states() const { return at::stack(states_); }  // [L, T, C], the last one normed
+  // [T, C] of each layer, the last one after the final norm (and, in OPT-350m, projected out).
+  const std::vector<at::Tensor>& states() const { return states_; }
   const at::Tensor& last_raw() const { return last_raw_; }  // [T, C]
 
  private:

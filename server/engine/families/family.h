@@ -1,5 +1,5 @@
 // A model family: from config.json to a DecoderSpec and weight names. Adding one takes a file in
-// this folder, a line in families.cc, and a row in the family test.
+// this folder, a line in families.cc and here, and a row in the family test.
 #pragma once
 
 #include <span>
@@ -24,8 +24,21 @@ struct Family {
 
 std::span<const Family> Families();
 
+absl::StatusOr<DecoderPlan> PlanGemma2(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanGemma3(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanGemma3Multimodal(const ConfigReader& config);  // its text half
+absl::StatusOr<DecoderPlan> PlanGpt2(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanGptNeox(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanGptOss(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanLlama(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanMistral(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanMixtral(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanOlmo2(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanOpt(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanPhi3(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanQwen2(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanQwen3(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanQwen3Moe(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanSmolLm3(const ConfigReader& config);
 
 }  // namespace sinkd

@@ -1,6 +1,8 @@
 // qwen2: Qwen2, 2.5, Math, Coder, QwQ-32B, DeepSeek-R1-Distill-Qwen.
-#include "server/base/status.h"
 #include "server/engine/families/gated_decoder.h"
+
+#include "server/base/status.h"
+#include "server/base/str_cat.h"
 
 namespace sinkd {
 

@@ -1,0 +1,160 @@
+#include "server/engine/families/decoder_keys.h"
+
+#include <cmath>
+
+#include "server/base/status.h"
+#include "server/base/str_cat.h"
+
+namespace sinkd {
+namespace {
+
+constexpr char kRestore[] = "restore config.json from the checkpoint's source";
+
+void ScoreOverRootOfHeadSize(DecoderSpec& spec) {
+  spec.score_scale.assign(static_cast<size_t>(spec.blocks),
+                          1.0 / std::sqrt(static_cast<double>(spec.head_size)));
+}
+
+}  // namespace
+
+absl::StatusOr<DecoderSpec> ReadSizes(const ConfigReader& config, const SizeKeys& keys,
+                                      int64_t max_positions, bool tied) {
+  DecoderSpec spec;
+  SINKD_ASSIGN_OR_RETURN(spec.blocks, config.Size(keys.blocks, kMaxBlocks));
+  SINKD_ASSIGN_OR_RETURN(spec.hidden, config.Size(keys.hidden, kMaxWidth));
+  SINKD_ASSIGN_OR_RETURN(spec.heads, config.Size(keys.heads, kMaxHeads));
+  SINKD_ASSIGN_OR_RETURN(spec.vocabulary, config.Size("vocab_size", kMaxVocabulary));
+  // GPT-2 writes null for four times the width.
+  if (keys.intermediate == "n_inner") {
+    SINKD_ASSIGN_OR_RETURN(spec.intermediate,
+                           config.SizeOr(keys.intermediate, 4 * spec.hidden, kMaxWidth));
+  } else {
+    SINKD_ASSIGN_OR_RETURN(spec.intermediate, config.Size(keys.intermediate, kMaxWidth));
+  }
+  SINKD_ASSIGN_OR_RETURN(spec.max_positions,
+                         config.SizeOr(keys.max_positions, max_positions, kMaxPositions));
+  SINKD_ASSIGN_OR_RETURN(spec.tied_head, config.FlagOr("tie_word_embeddings", tied));
+  SINKD_ASSIGN_OR_RETURN(const std::string old_dtype, config.TextOr("torch_dtype", ""));
+  SINKD_ASSIGN_OR_RETURN(spec.dtype, config.TextOr("dtype", old_dtype));
+  spec.kv_heads = spec.heads;
+  const auto blocks = static_cast<size_t>(spec.blocks);
+  spec.window.assign(blocks, 0);
+  spec.rope_of_block.assign(blocks, -1);
+  spec.experts.in_block.assign(blocks, false);
+  if (spec.hidden % spec.heads == 0) {
+    spec.head_size = spec.hidden / spec.heads;
+    ScoreOverRootOfHeadSize(spec);
+  }
+  return spec;
+}
+
+absl::Status ReadHeads(const ConfigReader& config, int64_t kv_heads_absent,
+                       int64_t head_size_absent, DecoderSpec& spec) {
+  const bool absent = !config.Has("num_key_value_heads");
+  const int64_t kv_default = absent && kv_heads_absent > 0 ? kv_heads_absent : spec.heads;
+  SINKD_ASSIGN_OR_RETURN(spec.kv_heads,
+                         config.SizeOr("num_key_value_heads", kv_default, kMaxHeads));
+  if (spec.heads % spec.kv_heads != 0) {
+    return config.Error("num_key_value_heads",
+                        StrCat("does not divide num_attention_heads ", spec.heads), kRestore);
+  }
+  const int64_t share = head_size_absent > 0 ? head_size_absent : spec.head_size;
+  SINKD_ASSIGN_OR_RETURN(spec.head_size, config.SizeOr("head_dim", share, kMaxWidth));
+  if (spec.head_size == 0) {
+    return config.Error("num_attention_heads", StrCat("does not divide hidden_size ", spec.hidden),
+                        StrCat("set head_dim, or ", kRestore));
+  }
+  if (spec.head_size % 2 != 0) {
+    return config.Error("head_dim", StrCat("is odd: ", spec.head_size),
+                        "rotary embedding needs an even head size");
+  }
+  ScoreOverRootOfHeadSize(spec);
+  return absl::OkStatus();
+}
+
+absl::Status ReadActivation(const ConfigReader& config, std::string_view key,
+                            std::string_view absent, DecoderSpec& spec) {
+  struct Known {
+    std::string_view name;
+    Activation activation;
+  };
+  // The tanh forms differ in how they round, not in what they mean, and are computed in float32.
+  static constexpr Known kKnown[] = {
+      {"silu", Activation::kSilu},          {"swish", Activation::kSilu},
+      {"gelu", Activation::kGelu},          {"gelu_new", Activation::kGeluTanh},
+      {"gelu_fast", Activation::kGeluTanh}, {"gelu_pytorch_tanh", Activation::kGeluTanh},
+      {"relu", Activation::kRelu}};
+  SINKD_ASSIGN_OR_RETURN(const std::string name, config.TextOr(key, absent));
+  for (const Known& known : kKnown) {
+    if (known.name == name) {
+      spec.activation = known.activation;
+      return absl::OkStatus();
+    }
+  }
+  return config.Error(key, "is not an activation this server knows",
+                      "use silu, gelu, gelu_new, gelu_fast, gelu_pytorch_tanh or relu");
+}
+
+absl::Status ReadNormEpsilon(const ConfigReader& config, std::string_view key, double absent,
+                             DecoderSpec& spec) {
+  SINKD_ASSIGN_OR_RETURN(spec.norm_epsilon, config.NumberOr(key, absent));
+  if (spec.norm_epsilon < 0 || spec.norm_epsilon > 1) {
+    return config.Error(key, "is not from 0 to 1", kRestore);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadRopeForAll(const ConfigReader& config, double theta, double partial,
+                            DecoderSpec& spec) {
+  SINKD_ASSIGN_OR_RETURN(RopeSpec rope, ReadRope(config, {.head_size = spec.head_size,
+                                                          .max_positions = spec.max_positions,
+                                                          .theta = theta,
+                                                          .partial = partial}));
+  // Dynamic scaling follows the sample, past the context the config names.
+  if (rope.kind == RopeKind::kDynamic) spec.max_positions = kMaxPositions;
+  spec.ropes = {std::move(rope)};
+  spec.rope_of_block.assign(static_cast<size_t>(spec.blocks), 0);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> ReadWindow(const ConfigReader& config, int64_t absent) {
+  const int64_t unsaid = config.Has("sliding_window") ? 0 : absent;
+  return config.SizeOr("sliding_window", unsaid, kMaxPositions);
+}
+
+absl::Status ReadWindows(const ConfigReader& config, int64_t window,
+                         const std::function<bool(int64_t)>& slides, DecoderSpec& spec) {
+  SINKD_ASSIGN_OR_RETURN(const std::vector<std::string> types, config.TextList("layer_types"));
+  if (!types.empty() && types.size() != spec.window.size()) {
+    return config.Error("layer_types", StrCat("does not name ", spec.blocks, " blocks"),
+                        "list one type per block");
+  }
+  for (size_t l = 0; l < spec.window.size(); ++l) {
+    const bool sliding =
+        types.empty() ? slides(static_cast<int64_t>(l)) : types[l] == "sliding_attention";
+    spec.window[l] = sliding ? window : 0;
+  }
+  return absl::OkStatus();
+}
+
+WeightNames LlamaNames() {
+  WeightNames names;
+  names.embedding = "model.embed_tokens";
+  names.final_norm = "model.norm";
+  names.head = "lm_head";
+  names.block_prefix = "model.layers.";
+  names.block.attention_norm = "input_layernorm";
+  names.block.q = "self_attn.q_proj";
+  names.block.k = "self_attn.k_proj";
+  names.block.v = "self_attn.v_proj";
+  names.block.o = "self_attn.o_proj";
+  names.block.q_norm = "self_attn.q_norm";
+  names.block.k_norm = "self_attn.k_norm";
+  names.block.mlp_norm = "post_attention_layernorm";
+  names.block.gate = "mlp.gate_proj";
+  names.block.up = "mlp.up_proj";
+  names.block.down = "mlp.down_proj";
+  return names;
+}
+
+}  // namespace sinkd

@@ -1,0 +1,89 @@
+// gemma2 and gemma3: norms before and after, (1 + weight), scaled embedding.
+#include <cmath>
+
+#include "server/base/status.h"
+#include "server/base/str_cat.h"
+#include "server/engine/families/gated_decoder.h"
+
+namespace sinkd {
+
+namespace {
+
+// What both generations share. Scores are divided by the root of query_pre_attn_scalar.
+absl::StatusOr<DecoderPlan> PlanGemma(const ConfigReader& config, int64_t max_positions,
+                                      double rope_theta) {
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan,
+                         PlanGatedDecoder(config, {.kv_heads = 4,
+                                                   .head_size = 256,
+                                                   .max_positions = max_positions,
+                                                   .rope_theta = rope_theta,
+                                                   .tied = true,
+                                                   .activation_key = "hidden_activation",
+                                                   .activation = "gelu_pytorch_tanh"}));
+  DecoderSpec& spec = plan.spec;
+  SINKD_RETURN_IF_ERROR(ReadAttentionBias(config, spec));
+  SINKD_ASSIGN_OR_RETURN(const double scalar, config.NumberOr("query_pre_attn_scalar", 256));
+  if (scalar <= 0) {
+    return config.Error("query_pre_attn_scalar", "is not positive", "set a number over 0");
+  }
+  spec.score_scale.assign(spec.score_scale.size(), 1.0 / std::sqrt(scalar));
+  spec.norm = NormKind::kRmsOnePlus;
+  spec.output_norms = true;
+  spec.embedding_scale = std::sqrt(static_cast<double>(spec.hidden));
+  BlockWeightNames& names = plan.names.block;
+  names.attention_output_norm = "post_attention_layernorm";
+  names.mlp_norm = "pre_feedforward_layernorm";
+  names.mlp_output_norm = "post_feedforward_layernorm";
+  return plan;
+}
+
+}  // namespace
+
+absl::StatusOr<DecoderPlan> PlanGemma2(const ConfigReader& config) {
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGemma(config, 8192, 10000.0));
+  // null switches the cap off, an absent key means the class's own.
+  const double unsaid = config.Has("attn_logit_softcapping") ? 0.0 : 50.0;
+  SINKD_ASSIGN_OR_RETURN(plan.spec.score_cap, config.NumberOr("attn_logit_softcapping", unsaid));
+  SINKD_ASSIGN_OR_RETURN(const int64_t window, ReadWindow(config, 4096));
+  SINKD_RETURN_IF_ERROR(ReadWindows(
+      config, window, [](int64_t block) { return block % 2 == 0; }, plan.spec));
+  return plan;
+}
+
+absl::StatusOr<DecoderPlan> PlanGemma3(const ConfigReader& config) {
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGemma(config, 131072, 1e6));
+  DecoderSpec& spec = plan.spec;
+  spec.head_norms = HeadNorms::kPerHead;
+  SINKD_ASSIGN_OR_RETURN(const int64_t window, ReadWindow(config, 4096));
+  SINKD_ASSIGN_OR_RETURN(const int64_t pattern,
+                         config.SizeOr("sliding_window_pattern", 6, kMaxBlocks));
+  SINKD_RETURN_IF_ERROR(ReadWindows(
+      config, window, [pattern](int64_t block) { return (block + 1) % pattern != 0; }, spec));
+  // Blocks that slide turn by a base of their own, unscaled.
+  const RopeDefaults full{.head_size = spec.head_size,
+                          .max_positions = spec.max_positions,
+                          .theta = 1e6,
+                          .layer_type = "full_attention"};
+  SINKD_ASSIGN_OR_RETURN(const RopeSpec global, ReadRope(config, full));
+  RopeSpec local{.dimensions = spec.head_size};
+  SINKD_ASSIGN_OR_RETURN(local.theta, config.NumberOr("rope_local_base_freq", 10000.0));
+  if (config.Object("rope_parameters").HasObject("sliding_attention")) {
+    SINKD_ASSIGN_OR_RETURN(local, ReadRope(config, {.head_size = spec.head_size,
+                                                    .max_positions = spec.max_positions,
+                                                    .layer_type = "sliding_attention"}));
+  }
+  spec.ropes = {global, local};
+  for (size_t l = 0; l < spec.window.size(); ++l)
+    spec.rope_of_block[l] = spec.window[l] > 0 ? 1 : 0;
+  return plan;
+}
+
+absl::StatusOr<DecoderPlan> PlanGemma3Multimodal(const ConfigReader& config) {
+  if (!config.HasObject("text_config")) {
+    return config.Error("text_config", "is missing",
+                        "restore config.json from the checkpoint's source");
+  }
+  return PlanGemma3(config.Object("text_config"));
+}
+
+}  // namespace sinkd

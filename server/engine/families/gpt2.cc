@@ -1,0 +1,54 @@
+// gpt2: GPT-2. Learned positions, layer norms, projections stored [in, out].
+#include "server/engine/families/gated_decoder.h"
+
+#include "server/base/status.h"
+#include "server/base/str_cat.h"
+
+namespace sinkd {
+
+absl::StatusOr<DecoderPlan> PlanGpt2(const ConfigReader& config) {
+  DecoderPlan plan;
+  SINKD_ASSIGN_OR_RETURN(plan.spec, ReadSizes(config,
+                                              {.blocks = "n_layer",
+                                               .hidden = "n_embd",
+                                               .heads = "n_head",
+                                               .intermediate = "n_inner",
+                                               .max_positions = "n_positions"},
+                                              1024, true));
+  DecoderSpec& spec = plan.spec;
+  if (spec.head_size == 0) {
+    return config.Error("n_head", StrCat("does not divide n_embd ", spec.hidden),
+                        "restore config.json from the checkpoint's source");
+  }
+  SINKD_RETURN_IF_ERROR(ReadNormEpsilon(config, "layer_norm_epsilon", 1e-5, spec));
+  SINKD_RETURN_IF_ERROR(ReadActivation(config, "activation_function", "gelu_new", spec));
+  SINKD_ASSIGN_OR_RETURN(const bool scaled, config.FlagOr("scale_attn_weights", true));
+  SINKD_ASSIGN_OR_RETURN(const bool by_block,
+                         config.FlagOr("scale_attn_by_inverse_layer_idx", false));
+  for (size_t l = 0; l < spec.score_scale.size(); ++l) {
+    if (!scaled) spec.score_scale[l] = 1.0;
+    if (by_block) spec.score_scale[l] /= static_cast<double>(l + 1);
+  }
+  spec.learned_positions = spec.max_positions;
+  spec.norm = NormKind::kLayer;
+  spec.gating = Gating::kNone;
+  spec.qkv_bias = spec.output_bias = spec.mlp_bias = true;
+  WeightNames& names = plan.names;
+  names.prefix = "transformer.";
+  names.embedding = "transformer.wte";
+  names.positions = "transformer.wpe";
+  names.final_norm = "transformer.ln_f";
+  names.head = "lm_head";
+  names.block_prefix = "transformer.h.";
+  names.block.attention_norm = "ln_1";
+  names.block.q = "attn.c_attn";
+  names.block.o = "attn.c_proj";
+  names.block.mlp_norm = "ln_2";
+  names.block.up = "mlp.c_fc";
+  names.block.down = "mlp.c_proj";
+  names.qkv = QkvLayout::kStacked;
+  names.input_major = true;
+  return plan;
+}
+
+}  // namespace sinkd
