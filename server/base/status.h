@@ -54,7 +54,8 @@ std::string Shorten(std::string_view text, size_t max_bytes = 80);
 #define SINKD_CONCAT_INNER(a, b) a##b
 #define SINKD_CONCAT(a, b) SINKD_CONCAT_INNER(a, b)
 
-// The names are made with __COUNTER__, so that a lambda inside the expression may use the macros too.
+// The names are made with __COUNTER__, so that a lambda inside the expression may use the macros
+// too.
 #define SINKD_RETURN_IF_ERROR_INNER(status, expression) \
   do {                                                  \
     absl::Status status = (expression);                 \

@@ -1,5 +1,7 @@
 #include "server/engine/tensor_loader.h"
 
+#include <algorithm>
+
 #include <ATen/ATen.h>
 #include <absl/strings/str_join.h>
 
@@ -8,6 +10,9 @@
 
 namespace sinkd {
 namespace {
+
+// Read at once, so that loading takes little more memory than the weights do.
+constexpr int64_t kReadBytes = int64_t{8} << 20;
 
 absl::StatusOr<at::ScalarType> ToScalarType(std::string_view file, std::string_view tensor,
                                             std::string_view dtype) {
@@ -88,17 +93,24 @@ absl::StatusOr<const Checkpoint::Location*> TensorLoader::Find(const std::string
 
 absl::Status TensorLoader::LoadInto(const std::string& name, const Checkpoint::Location& location,
                                     const at::Tensor& target) {
-  if (stop_.stop_requested()) return Cancelled("the load was cancelled");
   const std::string& file = location.file->name();
   const TensorEntry& entry = *location.entry;
   SINKD_ASSIGN_OR_RETURN(const at::ScalarType stored, ToScalarType(file, name, entry.dtype));
-  at::Tensor read = at::empty(entry.shape, at::TensorOptions().dtype(stored));
-  SINKD_RETURN_IF_ERROR(location.file->Read(name, 0, entry.bytes, read.data_ptr()));
-  if (read.element_size() == 1) read = read.to(at::kFloat);
-  if (!at::isfinite(read).all().item<bool>()) {
-    return BadTensor(file, name, "holds NaN or infinite values", "fetch the checkpoint again");
+  std::vector<int64_t> shape = entry.shape;
+  const int64_t row_bytes = entry.bytes / std::max<int64_t>(1, shape[0]);
+  const int64_t step = std::max<int64_t>(1, kReadBytes / std::max<int64_t>(1, row_bytes));
+  for (int64_t first = 0; first < entry.shape[0]; first += step) {
+    if (stop_.stop_requested()) return Cancelled("the load was cancelled");
+    shape[0] = std::min(step, entry.shape[0] - first);
+    at::Tensor read = at::empty(shape, at::TensorOptions().dtype(stored));
+    SINKD_RETURN_IF_ERROR(
+        location.file->Read(name, first * row_bytes, shape[0] * row_bytes, read.data_ptr()));
+    if (read.element_size() == 1) read = read.to(at::kFloat);
+    if (!at::isfinite(read).all().item<bool>()) {
+      return BadTensor(file, name, "holds NaN or infinite values", "fetch the checkpoint again");
+    }
+    target.narrow(0, first, shape[0]).copy_(read);
   }
-  target.copy_(read);
   if (stored == at::kDouble && !at::isfinite(target).all().item<bool>()) {
     return BadTensor(file, name, "holds values too large for the compute type",
                      "compute in a wider type");

@@ -21,8 +21,8 @@ struct TextInput {
   std::string text;
 };
 
-// The prompt goes through the chat template as one user message with the generation prompt (or, with
-// `raw`, stands as it is, special tokens added); the response follows it unchanged.
+// The prompt goes through the chat template as one user message with the generation prompt (or,
+// with `raw`, stands as it is, special tokens added); the response follows it unchanged.
 struct PromptResponseInput {
   std::string prompt;
   std::string response;
@@ -43,11 +43,11 @@ using SampleInput = std::variant<TextInput, PromptResponseInput, ChatInput, Toke
 
 struct EncodedSample {
   std::vector<int32_t> ids;
-  bool chat_rendered = false;          // rendered with a chat template
-  int64_t prompt_tokens = 0;           // tokens that start before the response; all when none
+  bool chat_rendered = false;  // rendered with a chat template
+  int64_t prompt_tokens = 0;   // tokens that start before the response; all when none
   int64_t response_tokens = 0;
-  bool token_spans_boundary = false;   // one token holds the end of the prompt and the response's
-                                       // beginning; it counts as a prompt token
+  bool token_spans_boundary = false;  // one token holds the end of the prompt and the response's
+                                      // beginning; it counts as a prompt token
 };
 
 // `date` (YYYY-MM-DD) is what the chat template sees. Errors: those of Tokenizer; INVALID_ARGUMENT
