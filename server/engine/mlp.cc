@@ -1,7 +1,5 @@
 #include "server/engine/mlp.h"
 
-#include <algorithm>
-
 #include <ATen/ATen.h>
 
 #include "server/engine/experts.h"

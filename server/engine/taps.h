@@ -31,9 +31,10 @@ class TapObserver {
 
   virtual bool Wants(Site site, int64_t block) const = 0;
 
-  // Rows `first_row`, ... of the packed batch (all samples end to end). The residual stream, act
-  // and mlp_out are float32, the other sites of the weights' dtype. The tensor may be kept but not
-  // written to. A site may come in several calls.
+  // Rows `first_row`, ... of the packed batch (all samples end to end). Gate, up and product are of
+  // the weights' dtype, all else is float32. The tensor may be kept but not written to. A site may
+  // come in several calls; a mixture of experts shows no gate, up, act and product, since a row has
+  // several of each.
   virtual void OnRows(Site site, int64_t block, int64_t first_row, const at::Tensor& rows) = 0;
 
   virtual bool WantsAttention(int64_t block) const = 0;
