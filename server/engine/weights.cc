@@ -1,7 +1,6 @@
 #include "server/engine/weights.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include <ATen/ATen.h>

@@ -24,13 +24,10 @@ absl::StatusOr<DecoderSpec> ReadSizes(const ConfigReader& config, const SizeKeys
   SINKD_ASSIGN_OR_RETURN(spec.hidden, config.Size(keys.hidden, kMaxWidth));
   SINKD_ASSIGN_OR_RETURN(spec.heads, config.Size(keys.heads, kMaxHeads));
   SINKD_ASSIGN_OR_RETURN(spec.vocabulary, config.Size("vocab_size", kMaxVocabulary));
-  // GPT-2 writes null for four times the width.
-  if (keys.intermediate == "n_inner") {
-    SINKD_ASSIGN_OR_RETURN(spec.intermediate,
-                           config.SizeOr(keys.intermediate, 4 * spec.hidden, kMaxWidth));
-  } else {
-    SINKD_ASSIGN_OR_RETURN(spec.intermediate, config.Size(keys.intermediate, kMaxWidth));
-  }
+  const int64_t unsaid = keys.intermediate_per_hidden * spec.hidden;
+  SINKD_ASSIGN_OR_RETURN(spec.intermediate,
+                         unsaid > 0 ? config.SizeOr(keys.intermediate, unsaid, kMaxWidth)
+                                    : config.Size(keys.intermediate, kMaxWidth));
   SINKD_ASSIGN_OR_RETURN(spec.max_positions,
                          config.SizeOr(keys.max_positions, max_positions, kMaxPositions));
   SINKD_ASSIGN_OR_RETURN(spec.tied_head, config.FlagOr("tie_word_embeddings", tied));

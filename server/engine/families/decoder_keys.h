@@ -27,6 +27,7 @@ struct SizeKeys {
   std::string_view heads = "num_attention_heads";
   std::string_view intermediate = "intermediate_size";
   std::string_view max_positions = "max_position_embeddings";
+  int64_t intermediate_per_hidden = 0;  // a null intermediate is so many times hidden; 0: required
 };
 
 // Sizes, dtype and tied head; as many key/value heads as heads, of hidden / heads channels, full

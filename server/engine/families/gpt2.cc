@@ -13,7 +13,8 @@ absl::StatusOr<DecoderPlan> PlanGpt2(const ConfigReader& config) {
                                                .hidden = "n_embd",
                                                .heads = "n_head",
                                                .intermediate = "n_inner",
-                                               .max_positions = "n_positions"},
+                                               .max_positions = "n_positions",
+                                               .intermediate_per_hidden = 4},
                                               1024, true));
   DecoderSpec& spec = plan.spec;
   if (spec.head_size == 0) {
