@@ -26,9 +26,17 @@ namespace sinkd {
 
 enum class ComputeType { kAuto, kFloat32, kBfloat16 };  // kAuto: as stored (float16 -> float32)
 
+enum class Residency {
+  kResident,  // all weights in the device's memory
+  kStreamed,  // two blocks at a time, read from disk while the block before them computes
+};
+
 struct LoadOptions {
-  std::string device = "cpu";  // any torch device string: "cpu", "cuda:0"
+  // A torch device ("cpu", "cuda:0"); "auto": all GPUs, blocks spread by free memory, or the CPU
+  // where there are none; or a map from devices to block ranges, "cuda:0=0-15,cuda:1=16-31".
+  std::string device = "cpu";
   ComputeType compute_type = ComputeType::kAuto;
+  Residency residency = Residency::kResident;
 };
 
 struct LoadProgress {
@@ -38,9 +46,10 @@ struct LoadProgress {
 
 struct ModelInfo {
   DecoderSpec spec;
-  std::string device;                 // "cpu", "cuda:0"
-  std::string compute_type;           // "float32" or "bfloat16"
-  int64_t weight_bytes = 0;           // on the device
+  std::string device;        // "cpu", "cuda:0", or a map as in LoadOptions
+  std::string compute_type;  // "float32" or "bfloat16"
+  Residency residency = Residency::kResident;
+  int64_t weight_bytes = 0;           // held on its devices
   std::vector<std::string> warnings;  // extra tensors, missing untied head, ...
 };
 
