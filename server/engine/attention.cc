@@ -30,11 +30,11 @@ at::Tensor StripMask(int64_t first_query, int64_t queries, int64_t first_key, in
       .masked_fill_(hidden, -std::numeric_limits<float>::infinity());
 }
 
-// Softmax over the last axis, in which a learned sink takes a share that goes to no key.
-at::Tensor Weights(const at::Tensor& scores, const at::Tensor& sinks) {
+// Softmax over the last axis; the share of a learned sink, which goes to no key, comes last.
+at::Tensor Shares(const at::Tensor& scores, const at::Tensor& sinks) {
   if (!sinks.defined()) return at::softmax(scores, -1);
   const at::Tensor column = sinks.view({-1, 1, 1}).expand({scores.size(0), scores.size(1), 1});
-  return at::softmax(at::cat({scores, column}, -1), -1).narrow(-1, 0, scores.size(-1)).contiguous();
+  return at::softmax(at::cat({scores, column}, -1), -1);
 }
 
 }  // namespace
@@ -69,8 +69,12 @@ at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t bl
     scores.narrow(2, keys - masked, masked)
         .add_(StripMask(first, queries, first_key + keys - masked, masked, input.window,
                         input.q.options()));
-    const at::Tensor weights = Weights(scores, input.sinks);
-    if (tapped) observer->OnAttention({block, sample, first, first_key, positions, weights});
+    const at::Tensor shares = Shares(scores, input.sinks);
+    const at::Tensor weights = shares.narrow(2, 0, keys).contiguous();
+    const at::Tensor sink_mass = input.sinks.defined() ? shares.select(2, keys) : at::Tensor();
+    if (tapped) {
+      observer->OnAttention({block, sample, first, first_key, positions, weights, sink_mass});
+    }
     const at::Tensor mixed =
         at::bmm(weights.view({kv_heads, group * queries, keys}), v.narrow(1, first_key, keys));
     out.narrow(0, first, queries).copy_(mixed.view({heads, queries, size}).transpose(0, 1));

@@ -49,6 +49,9 @@ class TapObserver {
     int64_t first_key;
     int64_t positions;  // T of the sample
     const at::Tensor& weights;
+    // [H, queries] float32: the share of each query's softmax that goes to the head's learned sink;
+    // undefined in a block without learned sinks.
+    const at::Tensor& learned_sink_mass;
   };
   virtual void OnAttention(const AttentionStrip& strip) = 0;
 };

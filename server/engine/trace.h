@@ -21,7 +21,7 @@ inline constexpr int64_t kPrimaryCandidates = 3;
 
 struct TraceRequest {
   LastState last_state = LastState::kNormed;
-  bool attention = true;  // fill attention_sum and attention_self
+  bool attention = true;  // fill attention_sum, attention_self and learned_sink_mass
   int64_t prefix = 0;     // > 0: also sum over the queries before `prefix` alone
   bool operator==(const TraceRequest&) const = default;
 };
@@ -39,6 +39,9 @@ struct Trace {
   std::vector<float> attention_sum;     // [L, H, T] sum over queries i >= k of A[l,h,i,k]
   std::vector<float> attention_self;    // [L, H, T] A[l,h,k,k]
   std::vector<float> prefix_attention_sum;  // [L, H, P] as attention_sum, over queries i < P
+  // [L, H] mean over queries of the share of their softmax that goes to the head's learned sink;
+  // empty for a model without learned sinks.
+  std::vector<float> learned_sink_mass;
 
   float StateNorm(int64_t l, int64_t t) const { return state_norm[At(l * positions + t)]; }
   float MlpNorm(int64_t l, int64_t t) const { return mlp_norm[At(l * positions + t)]; }
@@ -54,6 +57,7 @@ struct Trace {
   float PrefixAttentionSum(int64_t l, int64_t h, int64_t k) const {
     return prefix_attention_sum[At((l * heads + h) * prefix + k)];
   }
+  float LearnedSinkMass(int64_t l, int64_t h) const { return learned_sink_mass[At(l * heads + h)]; }
   static size_t At(int64_t index) { return static_cast<size_t>(index); }
 };
 

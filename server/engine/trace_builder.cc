@@ -33,6 +33,8 @@ TraceBuilder::TraceBuilder(const DecoderSpec& spec, const TraceRequest& request,
     attention_sum_.push_back(at::zeros({layers_, heads_, length}, options));
     attention_self_.push_back(at::zeros({layers_, heads_, length}, options));
     prefix_sum_.push_back(at::zeros({layers_, heads_, std::min(request_.prefix, length)}, options));
+    if (!spec.learned_sinks) continue;
+    sink_mass_.push_back(at::zeros({layers_, heads_}, options.dtype(at::kDouble)));
   }
 }
 
@@ -54,17 +56,19 @@ void TraceBuilder::OnRows(Site site, int64_t block, int64_t first_row, const at:
   if (site == Site::kMlpOut) {
     mlp_norm_.select(0, block).narrow(0, first_row, rows.size(0)).copy_(RowNorms(rows));
   } else {
-    OnState(block, rows);
+    OnState(block, first_row, rows);
   }
 }
 
-void TraceBuilder::OnState(int64_t layer, const at::Tensor& rows) {
+// `rows` are whole samples.
+void TraceBuilder::OnState(int64_t layer, int64_t first_row, const at::Tensor& rows) {
   const at::Tensor wide = rows.to(at::kFloat);
   const at::Tensor norms = RowNorms(wide);
-  state_norm_.select(0, layer).copy_(norms);
-  for (int64_t s = 0; s < Samples(); ++s) {
-    const at::Tensor states = wide.narrow(0, Begin(s), Length(s));
-    const at::Tensor norm = norms.narrow(0, Begin(s), Length(s));
+  state_norm_.select(0, layer).narrow(0, first_row, rows.size(0)).copy_(norms);
+  const auto first = std::lower_bound(offsets_.begin(), offsets_.end(), first_row);
+  for (int64_t s = first - offsets_.begin(); Begin(s) < first_row + rows.size(0); ++s) {
+    const at::Tensor states = wide.narrow(0, Begin(s) - first_row, Length(s));
+    const at::Tensor norm = norms.narrow(0, Begin(s) - first_row, Length(s));
     const int64_t candidates = std::min(kPrimaryCandidates, Length(s));
     const at::Tensor dots = at::matmul(states.narrow(0, 0, candidates), states.t());
     const at::Tensor scale = norm.narrow(0, 0, candidates).unsqueeze(1) * norm.unsqueeze(0);
@@ -91,6 +95,11 @@ void TraceBuilder::OnAttention(const AttentionStrip& strip) {
       .select(0, strip.block)
       .narrow(1, strip.first_query, queries)
       .copy_(strip.weights.diagonal(strip.first_query - strip.first_key, 1, 2));
+  if (strip.learned_sink_mass.defined()) {
+    sink_mass_[sample]
+        .select(0, strip.block)
+        .add_(strip.learned_sink_mass.sum(1, false, at::kDouble).div_(strip.positions));
+  }
   const int64_t prefix = prefix_sum_[sample].size(2);
   if (strip.first_query < prefix && strip.first_key < prefix) {
     const int64_t rows = std::min(queries, prefix - strip.first_query);
@@ -98,7 +107,10 @@ void TraceBuilder::OnAttention(const AttentionStrip& strip) {
     prefix_sum_[sample]
         .select(0, strip.block)
         .narrow(1, strip.first_key, columns)
-        .add_(strip.weights.narrow(1, 0, rows).narrow(2, 0, columns).sum(1));
+        .add_(strip.weights.narrow(1, 0, rows)
+                  .narrow(2, 0, columns)
+                  .sum(1)
+                  .to(prefix_sum_[sample].device()));
   }
   if (strip.first_query + queries == strip.positions) {
     attention_sum_[sample].select(0, strip.block).copy_(column_sum_);
@@ -122,6 +134,7 @@ std::vector<Trace> TraceBuilder::Finish() {
     trace.attention_sum = ToVector(attention_sum_[at]);
     trace.attention_self = ToVector(attention_self_[at]);
     trace.prefix_attention_sum = ToVector(prefix_sum_[at]);
+    if (!sink_mass_.empty()) trace.learned_sink_mass = ToVector(sink_mass_[at].to(at::kFloat));
   }
   return traces;
 }

@@ -31,7 +31,7 @@ class TraceBuilder : public TapObserver {
   int64_t Begin(int64_t sample) const { return offsets_[static_cast<size_t>(sample)]; }
   int64_t Length(int64_t sample) const { return Begin(sample + 1) - Begin(sample); }
   int64_t Samples() const { return static_cast<int64_t>(offsets_.size()) - 1; }
-  void OnState(int64_t layer, const at::Tensor& rows);
+  void OnState(int64_t layer, int64_t first_row, const at::Tensor& rows);
 
   const int64_t layers_;
   const int64_t heads_;
@@ -43,7 +43,8 @@ class TraceBuilder : public TapObserver {
   std::vector<at::Tensor> attention_sum_;   // per sample [L, H, T] float32
   std::vector<at::Tensor> attention_self_;  // per sample [L, H, T] float32
   std::vector<at::Tensor> prefix_sum_;      // per sample [L, H, P] float32
-  at::Tensor column_sum_;                   // [H, T] float64, of the block and sample under way
+  std::vector<at::Tensor> sink_mass_;  // per sample [L, H] float64; empty without learned sinks
+  at::Tensor column_sum_;              // [H, T] float64, of the block and sample under way
 };
 
 }  // namespace sinkd

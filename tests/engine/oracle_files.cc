@@ -45,6 +45,9 @@ ExpectedSample ReadExpected(const std::string& checkpoint, const std::string& pr
   expected.attention_self = ReadTensor<float>(*file, "attention_self");
   expected.prefix64_column_sum = ReadTensor<float>(*file, "prefix64_column_sum");
   expected.mlp_norm = ReadTensor<float>(*file, "mlp_norm");
+  if (file->tensors().contains("learned_sink_mass")) {
+    expected.learned_sink_mass = ReadTensor<float>(*file, "learned_sink_mass");
+  }
   return expected;
 }
 
