@@ -98,7 +98,9 @@ void TraceBuilder::OnAttention(const AttentionStrip& strip) {
   if (strip.learned_sink_mass.defined()) {
     sink_mass_[sample]
         .select(0, strip.block)
-        .add_(strip.learned_sink_mass.sum(1, false, at::kDouble).div_(strip.positions));
+        .add_(strip.learned_sink_mass.sum(1, false, at::kDouble)
+                  .div_(strip.positions)
+                  .to(sink_mass_[sample].device()));
   }
   const int64_t prefix = prefix_sum_[sample].size(2);
   if (strip.first_query < prefix && strip.first_key < prefix) {
