@@ -6,6 +6,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "server/analysis/catalog.h"
+#include "server/analysis/learned_sinks.h"
 #include "server/analysis/sink_detection.h"
 #include "server/analysis/sink_scores.h"
 #include "server/analysis/trace_check.h"
@@ -64,6 +65,7 @@ absl::StatusOr<SampleRecord> BuildRecord(const AnalysisSpec& spec, const SampleF
   for (const AnalysisEntry& analysis : Analyses()) {
     if (analysis.fill && analysis.requested(spec)) analysis.fill(spec, trace, record);
   }
+  if (RequiredTrace(spec).attention) record.learned_sink_mass = LearnedSinkMass(trace);
   return record;
 }
 

@@ -50,6 +50,16 @@ absl::Status CheckCurves(const SampleRecord& record) {
   return absl::OkStatus();
 }
 
+absl::Status CheckLearnedSinks(const SampleRecord& record) {
+  const std::vector<float>& mass = record.learned_sink_mass;
+  if (mass.empty()) return absl::OkStatus();
+  if (mass.size() != static_cast<size_t>(record.layers)) {
+    return Inconsistent(record, "the mass of learned sinks does not have one value per block");
+  }
+  return Finite(mass) ? absl::OkStatus()
+                      : Inconsistent(record, "the mass of learned sinks is not finite");
+}
+
 }  // namespace
 
 absl::Status CheckRecord(const SampleRecord& record) {
@@ -63,7 +73,7 @@ absl::Status CheckRecord(const SampleRecord& record) {
   SINKD_RETURN_IF_ERROR(CheckSink(record, record.primary));
   for (const Sink& sink : record.sinks) SINKD_RETURN_IF_ERROR(CheckSink(record, sink));
   if (record.compensation) SINKD_RETURN_IF_ERROR(CheckCurves(record));
-  return absl::OkStatus();
+  return CheckLearnedSinks(record);
 }
 
 }  // namespace sinkd

@@ -73,6 +73,9 @@ struct SampleRecord {
 
   std::optional<CompensationCurves> compensation;
   std::optional<SinkRateCounts> sink_rate;
+  // [L] mean over queries and heads of the share of the softmax that goes to learned sinks; empty
+  // when the model has none, or no analysis looked at attention.
+  std::vector<float> learned_sink_mass;
 };
 
 }  // namespace sinkd

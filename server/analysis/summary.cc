@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "server/analysis/catalog.h"
+#include "server/analysis/learned_sinks.h"
 #include "server/analysis/record_check.h"
 #include "server/analysis/sink_detection.h"
 #include "server/base/status.h"
@@ -27,6 +28,7 @@ Summary::Summary(AnalysisSpec spec) : spec_(std::move(spec)) {
       parts_.push_back(analysis.accumulate(spec_));
     }
   }
+  if (RequiredTrace(spec_).attention) parts_.push_back(std::make_unique<LearnedSinkAccumulator>());
 }
 
 Summary::Summary(const Summary& other)

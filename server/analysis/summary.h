@@ -101,6 +101,11 @@ struct CompensationReport {
   std::optional<Interval> pearson_interval, spearman_interval;
 };
 
+struct LearnedSinkReport {
+  int64_t samples = 0;       // with a mass
+  std::vector<double> mass;  // [L] mean over those samples
+};
+
 struct SummaryReport {
   int64_t samples = 0;
   int64_t positions = 0;
@@ -111,6 +116,7 @@ struct SummaryReport {
   std::optional<LevelReport> levels;
   std::optional<RegressionReport> regression;
   std::optional<CompensationReport> compensation;
+  std::optional<LearnedSinkReport> learned_sinks;  // empty when no record has a mass
 };
 
 class Summary {
@@ -139,7 +145,8 @@ class Summary {
   int64_t samples_ = 0;
   int64_t positions_ = 0;
   int64_t undecided_samples_ = 0;
-  std::vector<std::unique_ptr<Accumulator>> parts_;  // of the requested analyses, in catalog order
+  // Of the requested analyses, in catalog order; then the learned sinks, if any looks at attention.
+  std::vector<std::unique_ptr<Accumulator>> parts_;
 };
 
 }  // namespace sinkd

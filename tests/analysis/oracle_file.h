@@ -71,6 +71,7 @@ inline Trace TraceOf(const Json& json) {
   trace.attention_sum = json["attention_sum"].get<std::vector<float>>();
   trace.attention_self = json["attention_self"].get<std::vector<float>>();
   trace.prefix_attention_sum = json["prefix_attention_sum"].get<std::vector<float>>();
+  trace.learned_sink_mass = json["learned_sink_mass"].get<std::vector<float>>();
   return trace;
 }
 

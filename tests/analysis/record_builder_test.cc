@@ -62,6 +62,12 @@ void CompareCurves(const CompensationCurves& curves, const Json& e) {
   compare(curves.primary_norm, "primary_norm");
 }
 
+void CompareLearnedSinks(const std::vector<float>& mass, const Json& e) {
+  const auto expected = e.get<std::vector<float>>();
+  ASSERT_EQ(mass.size(), expected.size());
+  for (size_t l = 0; l < mass.size(); ++l) EXPECT_NEAR(mass[l], expected[l], 2e-7) << l;
+}
+
 void CompareRecord(const SampleRecord& record, const Json& e) {
   CompareSink(record.primary, e["primary"]);
   EXPECT_EQ(record.window_start, e["window"][0]);
@@ -72,6 +78,7 @@ void CompareRecord(const SampleRecord& record, const Json& e) {
   ASSERT_TRUE(record.sink_rate && record.compensation);
   CompareSinkRate(*record.sink_rate, e["sink_rate"]);
   CompareCurves(*record.compensation, e["compensation"]);
+  CompareLearnedSinks(record.learned_sink_mass, e["learned_sink_mass"]);
 }
 
 TEST(RecordBuilder, EqualsTheDefinitionsOnRandomTraces) {
@@ -188,6 +195,27 @@ TEST_F(FineTrace, IsRefusedWithAnotherNumberOfTokens) {
 TEST_F(FineTrace, LeavesScoresEmptyWhenNobodyAskedForThem) {
   spec_.scores.reset();
   EXPECT_FALSE(Build()->primary.score);
+}
+
+TEST_F(FineTrace, GivesTheMassOfLearnedSinksPerBlockAsTheMeanOverHeads) {
+  EXPECT_THAT(Build()->learned_sink_mass, testing::IsEmpty());
+  trace_.heads = 2;
+  trace_.attention_sum.resize(24, 0.5);
+  trace_.attention_self.resize(24, 0.5);
+  trace_.learned_sink_mass = {0.25, 0.75, 0, 0.125, 1, 1};
+  EXPECT_THAT(Build()->learned_sink_mass, testing::ElementsAre(0.5, 0.0625, 1));
+  spec_.scores.reset();
+  EXPECT_THAT(Build()->learned_sink_mass, testing::IsEmpty());
+  spec_.compensation.emplace();
+  EXPECT_THAT(Build()->learned_sink_mass, testing::ElementsAre(0.5, 0.0625, 1));
+}
+
+TEST_F(FineTrace, IsRefusedWithAMassOfLearnedSinksOfAnotherSizeOrThatIsNotFinite) {
+  trace_.learned_sink_mass = {0.25, 0.5};
+  EXPECT_EQ(Build().status().code(), absl::StatusCode::kInternal);
+  trace_.learned_sink_mass = {0.25, 0.5, std::nanf("")};
+  EXPECT_THAT(std::string(Build().status().message()),
+              HasSubstr("mass of learned sinks at layer 2"));
 }
 
 TEST_F(FineTrace, CountsCloseCallsInBfloat16AsUndecided) {

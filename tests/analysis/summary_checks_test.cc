@@ -12,6 +12,7 @@
 namespace sinkd {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -54,9 +55,12 @@ TEST(Summary, ReportsOnlyWhatWasAskedFor) {
   AnalysisSpec spec;
   spec.levels.emplace();
   Summary summary(spec);
-  ASSERT_TRUE(summary.Add(RecordOf(8)).ok());
+  SampleRecord record = RecordOf(8);
+  record.learned_sink_mass.assign(8, 0.5f);
+  ASSERT_TRUE(summary.Add(record).ok());
   const SummaryReport report = summary.Report();
   EXPECT_TRUE(report.levels);
+  EXPECT_FALSE(report.learned_sinks) << "levels do not look at attention";
   EXPECT_FALSE(report.scores || report.sink_rate || report.regression || report.compensation);
 }
 
@@ -71,6 +75,25 @@ TEST(Summary, DoesNotCountRecordsThatLackWhatAnAnalysisNeeds) {
   EXPECT_EQ(report.sink_rate->samples, 0);
   EXPECT_EQ(report.scores->by_kind[1].undefined, 1);
   EXPECT_EQ(report.regression->without_score, 1);
+}
+
+TEST(Summary, MeansTheMassOfLearnedSinksOverTheRecordsThatHaveOne) {
+  AnalysisSpec spec;
+  spec.sink_rate.emplace();
+  Summary summary(spec), other(spec);
+  SampleRecord record = RecordOf(4);
+  ASSERT_TRUE(summary.Add(record).ok());
+  EXPECT_FALSE(summary.Report().learned_sinks);
+  record.learned_sink_mass = {0.25, 0, 1, 0.5};
+  ASSERT_TRUE(summary.Add(record).ok());
+  record.learned_sink_mass = {0.75, 0.5, 1, 0};
+  ASSERT_TRUE(other.Add(record).ok());
+  ASSERT_TRUE(summary.Merge(other).ok());
+  ASSERT_TRUE(summary.Merge(Summary(spec)).ok());
+  const SummaryReport report = summary.Report();
+  ASSERT_TRUE(report.learned_sinks);
+  EXPECT_EQ(report.learned_sinks->samples, 2);
+  EXPECT_THAT(report.learned_sinks->mass, ElementsAre(0.5, 0.25, 1, 0.25));
 }
 
 TEST(Summary, RefusesRecordsOfAnotherDepth) {
@@ -149,7 +172,11 @@ INSTANTIATE_TEST_SUITE_P(
                          [](SampleRecord& r) {
                            const std::vector<float> nan(8, std::nanf(""));
                            r.compensation = {nan, nan, nan, nan};
-                         }}),
+                         }},
+                    Flaw{"ShortMassOfLearnedSinks",
+                         [](SampleRecord& r) { r.learned_sink_mass.assign(7, 0.5f); }},
+                    Flaw{"NanMassOfLearnedSinks",
+                         [](SampleRecord& r) { r.learned_sink_mass.assign(8, std::nanf("")); }}),
     [](const auto& flaw) { return flaw.param.name; });
 
 TEST(Compensation, MakesFewerDrawsOfVeryManySamplesAndSaysSo) {

@@ -28,8 +28,8 @@ void ExpectClose(const std::optional<double>& ours, const Json& expected) {
   if (ours) ExpectClose(*ours, expected);
 }
 
-// The records of a group. Compensation curves are the oracle's, so that the last bit of a float32
-// does not decide how exactly the reports can be compared.
+// The records of a group. Compensation curves and masses of learned sinks are the oracle's, so that
+// the last bit of a float32 does not decide how exactly the reports can be compared.
 std::vector<SampleRecord> RecordsOf(const AnalysisSpec& spec, const Json& group) {
   std::vector<SampleRecord> records;
   for (const Json& sample : group["samples"]) {
@@ -39,6 +39,7 @@ std::vector<SampleRecord> RecordsOf(const AnalysisSpec& spec, const Json& group)
     record->compensation = {
         curves["primary"].get<std::vector<float>>(), curves["secondary"].get<std::vector<float>>(),
         curves["rest"].get<std::vector<float>>(), curves["primary_norm"].get<std::vector<float>>()};
+    record->learned_sink_mass = sample["record"]["learned_sink_mass"].get<std::vector<float>>();
     records.push_back(*std::move(record));
   }
   return records;
@@ -142,6 +143,14 @@ void CompareCompensation(const CompensationReport& report, const Json& e) {
   CompareInterval(report.spearman_interval, e["spearman_interval"]);
 }
 
+void CompareLearnedSinks(const std::optional<LearnedSinkReport>& report, const Json& e) {
+  ASSERT_EQ(report.has_value(), !e.is_null());
+  if (!report) return;
+  EXPECT_EQ(report->samples, e["samples"]);
+  ASSERT_EQ(report->mass.size(), e["mass"].size());
+  for (size_t l = 0; l < report->mass.size(); ++l) ExpectClose(report->mass[l], e["mass"][l]);
+}
+
 TEST(Summary, EqualsNumpyAndScipyOnTheSameRecords) {
   const Json oracle = ReadOracle("traces.json");
   for (const Json& group : oracle["groups"]) {
@@ -163,6 +172,7 @@ TEST(Summary, EqualsNumpyAndScipyOnTheSameRecords) {
     CompareLevels(*report.levels, e["levels"]);
     CompareRegression(*report.regression, e["regression"]);
     CompareCompensation(*report.compensation, e["compensation"]);
+    CompareLearnedSinks(report.learned_sinks, e["learned_sinks"]);
   }
   std::cout << oracle["groups"].size() << " summaries, largest difference " << g_largest << "\n";
 }
@@ -200,6 +210,10 @@ std::vector<double> Reals(const SummaryReport& report) {
   reals.insert(reals.end(), {c.pearson.value, c.pearson.p, c.spearman.value, c.spearman.p});
   AddInterval(c.pearson_interval, reals);
   AddInterval(c.spearman_interval, reals);
+  if (report.learned_sinks) {
+    const std::vector<double>& mass = report.learned_sinks->mass;
+    reals.insert(reals.end(), mass.begin(), mass.end());
+  }
   return reals;
 }
 
@@ -221,7 +235,8 @@ Json Counts(const SummaryReport& report) {
                  report.regression->without_score,
                  report.compensation->samples,
                  report.compensation->weakest_block,
-                 report.compensation->start_minus_weakest};
+                 report.compensation->start_minus_weakest,
+                 report.learned_sinks ? report.learned_sinks->samples : 0};
   for (const LevelCount& c : report.levels->counts) {
     counts.push_back({c.level.l_start, c.level.lifetime, NameOf(c.kind), c.count});
   }

@@ -49,7 +49,7 @@ def make_attention(rng, layers, heads, tokens):
     return np.round(weights * 4096) / 4096
 
 
-def make_trace(states, attention, mlp, prefix):
+def make_trace(states, attention, learned, mlp, prefix):
     layers, tokens, _ = states.shape
     norm = np.linalg.norm(states, axis=-1)
     n = min(3, tokens)
@@ -62,7 +62,8 @@ def make_trace(states, attention, mlp, prefix):
             "candidate_cosine": cosine.astype(np.float32), "mlp_norm": mlp.astype(np.float32),
             "attention_sum": attention.sum(2).astype(np.float32),
             "attention_self": np.einsum("lhkk->lhk", attention).astype(np.float32),
-            "prefix_attention_sum": attention[:, :, :p, :p].sum(2).astype(np.float32)}
+            "prefix_attention_sum": attention[:, :, :p, :p].sum(2).astype(np.float32),
+            "learned_sink_mass": learned.mean(2).astype(np.float32)}
 
 
 # ---- one record -----------------------------------------------------------------------------
@@ -160,7 +161,7 @@ def compensation(trace, alpha, p0, sinks):
     return {k: v.astype(np.float32).tolist() for k, v in curves.items()}
 
 
-def make_record(spec, trace, attention, facts):
+def make_record(spec, trace, attention, learned, facts):
     p0, start, end = primary_and_window(trace["state_norm"], facts["chat_rendered"])
     threshold = spec["detection"]["cosine_threshold"]
     primary = describe(trace, p0, list(range(start, end)), abs(1 - threshold), "primary")
@@ -172,7 +173,8 @@ def make_record(spec, trace, attention, facts):
     undecided = facts["bfloat16"] and any(s["margin"] < 0.01 for s in sinks)
     return {"primary": primary, "window": [start, end], "sinks": sinks, "undecided": undecided,
             "sink_rate": sink_rate(spec, attention),
-            "compensation": compensation(trace, alpha, p0, sinks)}
+            "compensation": compensation(trace, alpha, p0, sinks),
+            "learned_sink_mass": learned.mean((1, 2)).astype(np.float32).tolist()}
 
 
 # ---- a summary ------------------------------------------------------------------------------
@@ -336,13 +338,19 @@ def compensation_report(spec, records):
     return result
 
 
+def learned_report(records):
+    masses = [r["learned_sink_mass"] for r in records if r["learned_sink_mass"]]
+    return {"samples": len(masses), "mass": np.mean(masses, axis=0).tolist()} if masses else None
+
+
 def summarize(spec, samples):
     records = [s["record"] for s in samples]
     return {"samples": len(samples), "positions": sum(s["trace"]["positions"] for s in samples),
             "undecided": sum(r["undecided"] for r in records), "scores": score_report(records),
             "sink_rate": rate_report([r["sink_rate"] for r in records]),
             "levels": level_report(spec, samples), "regression": regression_points(spec, records),
-            "compensation": compensation_report(spec, records)}
+            "compensation": compensation_report(spec, records),
+            "learned_sinks": learned_report(records)}
 
 
 # ---- groups ---------------------------------------------------------------------------------
@@ -353,7 +361,7 @@ def spec_of(**changes):
             "sink_rate": {"epsilon": 0.3, "positions": 64, "first_tokens": 0},
             "levels": {"min_share": 0.02, "top_tokens": 10, "include_primary_position": False},
             "regression": {"include_primary": False},
-            "compensation": {"bootstrap_samples": 40, "seed": 0}}
+            "compensation": {"bootstrap_samples": 40, "seed": 0}, "learned_sinks": False}
     for key, change in changes.items():
         spec[key] = spec[key] | change if isinstance(change, dict) else change
     return spec
@@ -363,12 +371,13 @@ def sample_of(rng, spec, layers, heads, tokens, sinks, tweak=None):
     states = make_states(rng, layers, tokens, sinks)
     attention = make_attention(rng, layers, heads, tokens)
     mlp = rng.gamma(3, 20, (layers, tokens))
-    trace = make_trace(states, attention, mlp, spec["sink_rate"]["first_tokens"])
+    learned = rng.random((layers if spec["learned_sinks"] else 0, heads, tokens))
+    trace = make_trace(states, attention, learned, mlp, spec["sink_rate"]["first_tokens"])
     if tweak:
         tweak(trace)
     facts = {"token_ids": rng.integers(0, 12, tokens).tolist(),
              "chat_rendered": bool(rng.random() < 0.5), "bfloat16": bool(rng.random() < 0.5)}
-    record = make_record(spec, trace, attention, facts)
+    record = make_record(spec, trace, attention, learned, facts)
     listed = {k: v.ravel().tolist() if isinstance(v, np.ndarray) else v for k, v in trace.items()}
     return {"trace": listed, "facts": facts, "record": record, "alpha": np.where(
         np.isnan(a := alpha_of(attention, spec["scores"])), None, a).ravel().tolist()}
@@ -407,7 +416,8 @@ def main(out):
                                             "top_tokens": 3},
                                     regression={"include_primary": True},
                                     compensation={"seed": 7, "bootstrap_samples": 25}), 14, 2),
-            ("two layers", spec_of(), 2, 1)]:
+            ("two layers", spec_of(), 2, 1),
+            ("learned sinks", spec_of(learned_sinks=True), 7, 4)]:
         lengths = [1, 2, 3, 5, *rng.integers(6, 48, 12)]
         samples = [sample_of(rng, spec, layers, heads, int(t), int(rng.integers(0, 9)))
                    for t in lengths]

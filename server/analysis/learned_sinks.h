@@ -1,0 +1,30 @@
+// Learned sinks: how much of the attention goes to no position at all, but to the logit that each
+// head learned beside its keys (definitions: Attention received, sink scores, sink rate).
+// Thread-safety: LearnedSinkMass is pure; the accumulator has none.
+#pragma once
+
+#include <vector>
+
+#include "server/analysis/accumulator.h"
+#include "server/analysis/compensated_sum.h"
+#include "server/analysis/records.h"
+#include "server/engine/trace.h"
+
+namespace sinkd {
+
+// [L] mean over heads, or empty when the model has no learned sinks.
+std::vector<float> LearnedSinkMass(const Trace& trace);
+
+// Reports nothing as long as no record has a mass.
+class LearnedSinkAccumulator : public AccumulatorOf<LearnedSinkAccumulator> {
+ public:
+  void Add(const SampleRecord& record) override;
+  void MergeSame(const LearnedSinkAccumulator& other);
+  void Report(SummaryReport& report) const override;
+
+ private:
+  int64_t samples_ = 0;
+  std::vector<CompensatedSum> sums_;  // [L] over samples; empty until the first
+};
+
+}  // namespace sinkd
