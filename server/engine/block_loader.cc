@@ -166,23 +166,26 @@ class BlockLoader {
     return absl::OkStatus();
   }
 
-  // A stack of experts' projections [experts, out, in], from [experts, in, out] or from MXFP4.
-  absl::StatusOr<at::Tensor> StackedExperts(const std::string& name, int64_t out, int64_t in) {
+  // The projection [out, in] of expert `e`, stored among all of them as [experts, in, out] or in
+  // MXFP4: one at a time, so that loading never holds a second copy of a block.
+  absl::StatusOr<at::Tensor> StackedExpert(const std::string& name, int64_t e, int64_t out,
+                                           int64_t in) {
     const int64_t count = spec_.experts.count;
+    const RowRange one{.first = e, .rows = 1};
     const std::string blocks = name + "_blocks";
     if (!loader_.Has(blocks)) {
-      SINKD_ASSIGN_OR_RETURN(const at::Tensor stored, loader_.Load(name, {count, in, out}));
-      return stored.transpose(1, 2);
+      SINKD_ASSIGN_OR_RETURN(const at::Tensor stored, loader_.Load(name, {count, in, out}, one));
+      return stored[0].t();
     }
     if (in % 32 != 0) {
       return BadTensor("", blocks, StrCat("cannot hold ", in, " inputs in groups of 32"),
                        "restore config.json and weights from one source");
     }
     SINKD_ASSIGN_OR_RETURN(const at::Tensor packed,
-                           loader_.LoadBytes(blocks, {count, out, in / 32, 16}));
+                           loader_.LoadBytes(blocks, {count, out, in / 32, 16}, one));
     SINKD_ASSIGN_OR_RETURN(const at::Tensor scales,
-                           loader_.LoadBytes(name + "_scales", {count, out, in / 32}));
-    return UnpackMxfp4(packed, scales, loader_.dtype());
+                           loader_.LoadBytes(name + "_scales", {count, out, in / 32}, one));
+    return UnpackMxfp4(packed[0], scales[0], loader_.dtype());
   }
 
   absl::Status LoadStackedExperts(BlockWeights& block) {
@@ -190,10 +193,8 @@ class BlockLoader {
     const int64_t units = spec_.experts.intermediate;
     const std::string gate_up = prefix_ + names_.block.expert_gate;
     const std::string down = prefix_ + names_.block.expert_down;
-    SINKD_ASSIGN_OR_RETURN(const at::Tensor in, StackedExperts(gate_up, 2 * units, spec_.hidden));
     SINKD_ASSIGN_OR_RETURN(const at::Tensor in_bias,
                            loader_.Load(gate_up + "_bias", {count, 2 * units}));
-    SINKD_ASSIGN_OR_RETURN(const at::Tensor out, StackedExperts(down, spec_.hidden, units));
     SINKD_ASSIGN_OR_RETURN(const at::Tensor out_bias,
                            loader_.Load(down + "_bias", {count, spec_.hidden}));
     // Gate and up alternate: row 2u is unit u's gate, 2u + 1 its up.
@@ -202,9 +203,12 @@ class BlockLoader {
       return at::cat({pairs.select(1, 0), pairs.select(1, 1)});
     };
     for (int64_t e = 0; e < count; ++e) {
-      block.experts.push_back({.gate_up = apart(in[e]),
+      SINKD_ASSIGN_OR_RETURN(const at::Tensor in,
+                             StackedExpert(gate_up, e, 2 * units, spec_.hidden));
+      SINKD_ASSIGN_OR_RETURN(const at::Tensor out, StackedExpert(down, e, spec_.hidden, units));
+      block.experts.push_back({.gate_up = apart(in),
                                .gate_up_bias = apart(in_bias[e]),
-                               .down = out[e].contiguous(),
+                               .down = out.contiguous(),
                                .down_bias = out_bias[e].clone()});
     }
     return absl::OkStatus();

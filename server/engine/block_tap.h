@@ -1,4 +1,4 @@
-// BlockTap: an observer as one block sees it. Internal to the engine.
+// BlockTap: an observer as one block sees it, over one group of rows. Internal to the engine.
 #pragma once
 
 #include "server/engine/taps.h"
@@ -7,14 +7,18 @@ namespace sinkd {
 
 class BlockTap {
  public:
-  BlockTap(TapObserver& observer, int64_t block) : observer_(observer), block_(block) {}
+  BlockTap(TapObserver& observer, int64_t block, int64_t group_row)
+      : observer_(observer), block_(block), group_row_(group_row) {}
+
+  // `first_row` counts from the group's first.
   void operator()(Site site, const at::Tensor& rows, int64_t first_row = 0) const {
-    if (observer_.Wants(site, block_)) observer_.OnRows(site, block_, first_row, rows);
+    if (observer_.Wants(site, block_)) observer_.OnRows(site, block_, group_row_ + first_row, rows);
   }
 
  private:
   TapObserver& observer_;
   int64_t block_;
+  int64_t group_row_;
 };
 
 }  // namespace sinkd

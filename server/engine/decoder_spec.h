@@ -152,7 +152,8 @@ struct WeightNames {
   QkvLayout qkv = QkvLayout::kSeparate;
   GateUpLayout gate_up = GateUpLayout::kSeparate;
   ExpertLayout experts = ExpertLayout::kSeparate;
-  bool input_major = false;  // projections stored [in, out] (GPT-2's Conv1D)
+  bool input_major = false;    // projections stored [in, out] (GPT-2's Conv1D)
+  bool mxfp4_experts = false;  // what config.json says; a file's own tensors decide
 };
 
 }  // namespace sinkd

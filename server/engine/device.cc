@@ -3,9 +3,11 @@
 #include <dlfcn.h>
 
 #include <ATen/ATen.h>
+#include <ATen/DeviceAccelerator.h>
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/engine/host_memory.h"
 
 namespace sinkd {
 namespace {
@@ -44,6 +46,25 @@ absl::StatusOr<at::Device> OpenDevice(const std::string& name) {
     return device;
   } catch (const c10::Error&) {
     return Refuse(name, "is not one that this server has");
+  }
+}
+
+std::vector<std::string> Gpus() {
+  std::vector<std::string> gpus;
+  while (CudaProblem().empty()) {
+    std::string name = StrCat("cuda:", gpus.size());
+    if (!OpenDevice(name).ok()) break;
+    gpus.push_back(std::move(name));
+  }
+  return gpus;
+}
+
+int64_t FreeBytes(const at::Device& device) {
+  if (device.is_cpu()) return FreeHostBytes();
+  try {
+    return static_cast<int64_t>(at::accelerator::getMemoryInfo(device.index()).first);
+  } catch (const c10::Error&) {
+    return 0;
   }
 }
 

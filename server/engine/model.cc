@@ -1,29 +1,59 @@
 #include "server/engine/model.h"
 
+#include <numeric>
+
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <c10/core/InferenceMode.h>
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
-#include "server/engine/checkpoint.h"
+#include "server/engine/block_loader.h"
 #include "server/engine/device.h"
-#include "server/engine/hf_config.h"
+#include "server/engine/file_tensor_loader.h"
 #include "server/engine/model_internals.h"
+#include "server/engine/model_setup.h"
 #include "server/engine/torch_boundary.h"
 #include "server/engine/trace_builder.h"
 
 namespace sinkd {
 namespace {
 
-// kAuto: as stored. The config's word, or the embedding's dtype where the config is silent.
-at::ScalarType ChooseType(ComputeType wanted, const DecoderPlan& plan,
-                          const Checkpoint& checkpoint) {
-  if (wanted == ComputeType::kFloat32) return at::kFloat;
-  if (wanted == ComputeType::kBfloat16) return at::kBFloat16;
-  if (!plan.spec.dtype.empty()) return plan.spec.dtype == "bfloat16" ? at::kBFloat16 : at::kFloat;
-  const Checkpoint::Location* embedding = checkpoint.Find(plan.names.embedding + ".weight");
-  return embedding != nullptr && embedding->entry->dtype == "BF16" ? at::kBFloat16 : at::kFloat;
+// Before a byte is read: a load that cannot fit would take the machine down with it.
+absl::Status CheckFits(const ModelSetup& setup, Residency residency) {
+  const std::vector<int64_t> held = setup.HeldBytes(residency);
+  for (size_t d = 0; d < held.size(); ++d) {
+    const std::string& device = setup.spans[d].device;
+    const int64_t free = FreeBytes(at::Device(device));
+    if (free == 0 || held[d] <= free) continue;
+    const char* fix = residency == Residency::kResident
+                          ? "unload another model, stream the weights (residency streamed), or "
+                            "spread the blocks over more devices"
+                          : "unload another model, or compute in bfloat16";
+    return ResourceExhausted(
+        StrCat("the weights do not fit on ", device, ", which has ", free, " bytes free"),
+        {.reason = "MODEL_TOO_LARGE",
+         .subject = device,
+         .value = StrCat(held[d], " bytes"),
+         .fix = fix});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<BlockSource>> LoadBlocks(ModelSetup& setup, Residency residency,
+                                                        FileTensorLoader& loader) {
+  const std::vector<at::Device> devices = setup.BlockDevices();
+  const DecoderPlan& plan = setup.weights.decoder;
+  if (residency == Residency::kStreamed) {
+    return std::make_unique<StreamedBlocks>(*std::move(setup.checkpoint), plan, setup.type,
+                                            devices);
+  }
+  std::vector<BlockWeights> blocks;
+  for (int64_t l = 0; l < plan.spec.blocks; ++l) {
+    loader.LoadOnto(devices[static_cast<size_t>(l)]);
+    SINKD_ASSIGN_OR_RETURN(blocks.emplace_back(), LoadBlock(loader, plan, l));
+  }
+  return std::make_unique<ResidentBlocks>(std::move(blocks));
 }
 
 absl::Status CheckSample(const DecoderSpec& spec, size_t index, const TokenIds& ids) {
@@ -74,23 +104,35 @@ Model::~Model() = default;
 absl::StatusOr<std::unique_ptr<Model>> Model::Load(
     const std::filesystem::path& folder, const LoadOptions& options,
     const std::function<void(const LoadProgress&)>& progress, std::stop_token stop) {
-  SINKD_ASSIGN_OR_RETURN(const at::Device device, OpenDevice(options.device));
   const c10::InferenceMode inference;
-  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanFromFolder(folder));
-  SINKD_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Checkpoint::Open(folder));
-  const at::ScalarType type = ChooseType(options.compute_type, plan, checkpoint);
+  SINKD_ASSIGN_OR_RETURN(ModelSetup setup, SetUpModel(folder, options));
+  if (!setup.checkpoint) return Checkpoint::Open(folder).status();  // says what is missing
+  SINKD_RETURN_IF_ERROR(CheckFits(setup, options.residency));
+  const std::vector<int64_t> held = setup.HeldBytes(options.residency);
+  ModelInfo info{.spec = setup.spec(),
+                 .device = PlacementText(setup.spans),
+                 .compute_type = TypeName(setup.type),
+                 .residency = options.residency,
+                 .weight_bytes = std::accumulate(held.begin(), held.end(), int64_t{0}),
+                 .warnings = setup.weights.warnings};
+  LoadProgress loaded{.bytes_total = setup.weights.StoredBytes()};
   std::unique_ptr<Internals> internals;
   SINKD_RETURN_IF_ERROR(AtTorchBoundary([&]() -> absl::Status {
-    SINKD_ASSIGN_OR_RETURN(DecoderWeights weights,
-                           LoadWeights(checkpoint, plan, type, device, progress, stop));
-    internals = std::make_unique<Internals>(plan.spec, std::move(weights));
+    FileTensorLoader loader(
+        *setup.checkpoint, setup.type,
+        [&](int64_t bytes) {
+          loaded.bytes_done += bytes;
+          if (progress) progress(loaded);
+        },
+        stop);
+    loader.LoadOnto(at::Device(setup.spans.front().device));
+    SINKD_ASSIGN_OR_RETURN(OuterWeights outer, LoadOuterWeights(loader, setup.weights.decoder));
+    if (options.residency == Residency::kStreamed) loaded.bytes_total = loaded.bytes_done;
+    SINKD_ASSIGN_OR_RETURN(std::unique_ptr<BlockSource> blocks,
+                           LoadBlocks(setup, options.residency, loader));
+    internals = std::make_unique<Internals>(info.spec, std::move(outer), std::move(blocks));
     return absl::OkStatus();
   }));
-  ModelInfo info{.spec = plan.spec,
-                 .device = device.str(),
-                 .compute_type = type == at::kBFloat16 ? "bfloat16" : "float32",
-                 .weight_bytes = internals->weights.bytes,
-                 .warnings = internals->weights.warnings};
   return std::unique_ptr<Model>(new Model(std::move(info), std::move(internals)));
 }
 
@@ -104,7 +146,7 @@ absl::StatusOr<std::vector<Trace>> Model::Run(std::span<const TokenIds> batch,
   if (batch.empty()) return traces;
   SINKD_RETURN_IF_ERROR(AtTorchBoundary([&]() -> absl::Status {
     const c10::InferenceMode inference;
-    const at::Device device = internals_->weights.embedding.device();
+    const at::Device device = internals_->outer.embedding.device();
     const PackedBatch packed = Pack(batch, device);
     TraceBuilder builder(info_.spec, request, packed.offsets, device);
     SINKD_RETURN_IF_ERROR(internals_->decoder.Forward(packed, builder, stop));
@@ -112,6 +154,10 @@ absl::StatusOr<std::vector<Trace>> Model::Run(std::span<const TokenIds> batch,
     return absl::OkStatus();
   }));
   return traces;
+}
+
+std::string HomeDevice(std::string_view device) {
+  return std::string(device.substr(0, device.rfind('=', device.find(','))));
 }
 
 void SetComputeThreads(int threads) {

@@ -4,8 +4,10 @@
 // Thread-safety: Run is const and may be called from several threads at once; the caller decides
 // how many (one executor per device, see scheduler/).
 // Errors: FAILED_PRECONDITION for a folder that cannot be loaded (the message names file, tensor or
-// key, and the way out); RESOURCE_EXHAUSTED when the device is out of memory; CANCELLED when the
-// token was triggered, checked before every block; INTERNAL for any other fault of the device.
+// key, and the way out), also from Run where weights are streamed; INVALID_ARGUMENT for a device or
+// placement that is not one; RESOURCE_EXHAUSTED when the weights would not fit or the device is out
+// of memory; CANCELLED when the token was triggered, checked before every block; INTERNAL for any
+// other fault of the device.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +17,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <absl/status/statusor.h>
@@ -92,6 +95,9 @@ absl::StatusOr<DecoderSpec> ReadDecoderSpec(const std::filesystem::path& folder)
 
 // The file that ReadDecoderSpec reads: config.json or, in a folder without one, the GGUF file.
 std::filesystem::path SpecFile(const std::filesystem::path& folder);
+
+// The device of ModelInfo::device that holds the embedding: all of it, or a map's first.
+std::string HomeDevice(std::string_view device);
 
 // Sets the number of threads torch uses inside one operation, for the whole process; call once at
 // start-up, before any model runs.

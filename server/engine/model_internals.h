@@ -1,8 +1,12 @@
 // The torch side of a Model. Internal to the engine; tests that compare whole tensors include it.
 #pragma once
 
+#include <memory>
+#include <utility>
+
 #include <ATen/core/Tensor.h>
 
+#include "server/engine/block_source.h"
 #include "server/engine/decoder.h"
 #include "server/engine/model.h"
 #include "server/engine/weights.h"
@@ -10,13 +14,16 @@
 namespace sinkd {
 
 struct Model::Internals {
-  Internals(DecoderSpec decoder_spec, DecoderWeights decoder_weights)
+  Internals(DecoderSpec decoder_spec, OuterWeights outer_weights,
+            std::unique_ptr<BlockSource> block_source)
       : spec(std::move(decoder_spec)),
-        weights(std::move(decoder_weights)),
-        decoder(spec, weights) {}
+        outer(std::move(outer_weights)),
+        blocks(std::move(block_source)),
+        decoder(spec, outer, *blocks) {}
 
   DecoderSpec spec;
-  DecoderWeights weights;
+  OuterWeights outer;
+  std::unique_ptr<BlockSource> blocks;
   Decoder decoder;
 };
 

@@ -5,6 +5,12 @@
 namespace sinkd {
 
 at::Tensor UnpackMxfp4(const at::Tensor& blocks, const at::Tensor& scales, at::ScalarType dtype) {
+  if (blocks.is_meta()) {
+    std::vector<int64_t> shape = blocks.sizes().vec();
+    shape.resize(shape.size() - 1);
+    shape.back() *= 2 * blocks.size(-1);
+    return at::empty(shape, blocks.options().dtype(dtype));
+  }
   // Sign, two bits of exponent, one of mantissa.
   static constexpr float kValues[] = {0.0f,  0.5f,  1.0f,  1.5f,  2.0f,  3.0f,  4.0f,  6.0f,
                                       -0.0f, -0.5f, -1.0f, -1.5f, -2.0f, -3.0f, -4.0f, -6.0f};

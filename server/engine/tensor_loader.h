@@ -1,14 +1,14 @@
-// TensorLoader: tensors of a checkpoint onto a device, each checked for shape, dtype and finite
-// values and cast to the compute type. Internal to the engine.
+// TensorLoader: the tensors that a family names, from wherever they are. Internal to the engine.
 //
+// Every tensor is checked for name, shape and dtype before memory is asked for, since a wrong
+// config.json may name any size, and comes in the compute type.
 // Errors: FAILED_PRECONDITION naming file and tensor; CANCELLED.
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <set>
-#include <stop_token>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,52 +16,53 @@
 #include <absl/status/statusor.h>
 
 #include "server/engine/checkpoint.h"
-#include "server/engine/model.h"
 
 namespace sinkd {
+
+// A part of a tensor's first axis.
+struct RowRange {
+  int64_t first = 0;
+  int64_t rows = -1;  // -1: all of them
+};
+
+class TensorLoader {
+ public:
+  explicit TensorLoader(at::ScalarType dtype) : dtype_(dtype) {}
+  virtual ~TensorLoader() = default;
+
+  // The tensor `name` of `shape`, or some rows of it.
+  virtual absl::StatusOr<at::Tensor> Load(const std::string& name, at::IntArrayRef shape,
+                                          RowRange range = {}) = 0;
+
+  // Several tensors stacked along the first axis; `parts` are (name, rows).
+  virtual absl::StatusOr<at::Tensor> LoadStacked(
+      const std::vector<std::pair<std::string, int64_t>>& parts, at::IntArrayRef row_shape) = 0;
+
+  // The bytes of `name`, stored as U8 of `shape`, or some rows of them.
+  virtual absl::StatusOr<at::Tensor> LoadBytes(const std::string& name, at::IntArrayRef shape,
+                                               RowRange range = {}) = 0;
+
+  virtual bool Has(const std::string& name) const = 0;
+
+  at::ScalarType dtype() const { return dtype_; }
+
+ private:
+  at::ScalarType dtype_;
+};
 
 // An error about the tensor `tensor`, of `file` where that is known.
 absl::Status BadTensor(std::string_view file, std::string_view tensor, std::string_view what,
                        std::string_view fix);
 
-class TensorLoader {
- public:
-  // All references are borrowed and must outlive the loader.
-  TensorLoader(const Checkpoint& checkpoint, at::ScalarType dtype, const at::Device& device,
-               const std::function<void(const LoadProgress&)>& progress,
-               const std::stop_token& stop);
+// Where `name` is, its shape and its dtype checked. `bytes`: it has to be stored as U8.
+absl::StatusOr<Checkpoint::Location> FindTensor(const Checkpoint& checkpoint,
+                                                const std::string& name, at::IntArrayRef shape,
+                                                bool bytes);
 
-  void ExpectBytes(int64_t total) { loaded_.bytes_total = total; }
+// The torch type of a dtype as safetensors writes it; empty for one that holds no plain weights.
+std::optional<at::ScalarType> ScalarTypeOf(std::string_view dtype);
 
-  // The tensor `name` of `shape`.
-  absl::StatusOr<at::Tensor> Load(const std::string& name, at::IntArrayRef shape);
-
-  // Several tensors stacked along the first axis; `parts` are (name, rows).
-  absl::StatusOr<at::Tensor> LoadStacked(const std::vector<std::pair<std::string, int64_t>>& parts,
-                                         at::IntArrayRef row_shape);
-
-  // The bytes of `name`, stored as U8 of `shape`.
-  absl::StatusOr<at::Tensor> LoadBytes(const std::string& name, at::IntArrayRef shape);
-
-  bool Has(const std::string& name) const { return checkpoint_.Find(name) != nullptr; }
-  at::ScalarType dtype() const { return dtype_; }
-
-  const std::set<std::string>& used() const { return used_; }
-
- private:
-  absl::StatusOr<const Checkpoint::Location*> Find(const std::string& name,
-                                                   at::IntArrayRef shape) const;
-  absl::Status LoadInto(const std::string& name, const Checkpoint::Location& location,
-                        const at::Tensor& target);
-  void Count(const std::string& name, int64_t bytes);
-
-  const Checkpoint& checkpoint_;
-  at::ScalarType dtype_;
-  at::Device device_;
-  const std::function<void(const LoadProgress&)>& progress_;
-  const std::stop_token& stop_;
-  LoadProgress loaded_;
-  std::set<std::string> used_;
-};
+// `shape` with `range` of its first axis.
+std::vector<int64_t> ShapeOf(at::IntArrayRef shape, RowRange range);
 
 }  // namespace sinkd

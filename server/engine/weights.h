@@ -6,18 +6,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <stop_token>
-#include <string>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 #include <absl/status/statusor.h>
 
-#include "server/engine/checkpoint.h"
 #include "server/engine/families/family.h"
-#include "server/engine/model.h"
 #include "server/engine/norm.h"
+#include "server/engine/tensor_loader.h"
 
 namespace sinkd {
 
@@ -39,23 +35,20 @@ struct BlockWeights {
   std::vector<MlpWeights> experts;                    // of a sparse block
 };
 
-struct DecoderWeights {
+// What lies around the blocks.
+struct OuterWeights {
   at::Tensor embedding;    // [vocabulary, C or embedding_width]
   at::Tensor positions;    // [learned_positions, C]
   at::Tensor project_in;   // [C, embedding_width]
   at::Tensor project_out;  // [embedding_width, C]
   NormWeights final_norm;  // [C]
-  std::vector<BlockWeights> blocks;
-  int64_t bytes = 0;
-  std::vector<std::string> warnings;
 };
 
-// Reads every tensor the plan names, checks shape, dtype and finiteness, casts to `dtype`. No head
-// is loaded: no analysis runs one.
-// Errors: FAILED_PRECONDITION naming the tensor; CANCELLED.
-absl::StatusOr<DecoderWeights> LoadWeights(const Checkpoint& checkpoint, const DecoderPlan& plan,
-                                           at::ScalarType dtype, const at::Device& device,
-                                           const std::function<void(const LoadProgress&)>& progress,
-                                           const std::stop_token& stop);
+int64_t WeightBytes(const OuterWeights& weights);
+int64_t WeightBytes(const BlockWeights& block);
+
+// Loads every tensor outside the blocks. No head is loaded: no analysis runs one.
+// Errors: those of TensorLoader.
+absl::StatusOr<OuterWeights> LoadOuterWeights(TensorLoader& loader, const DecoderPlan& plan);
 
 }  // namespace sinkd

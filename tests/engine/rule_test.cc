@@ -17,17 +17,18 @@ struct BrokenRule {
   std::string name;
   std::string checkpoint;
   int64_t length;
-  std::function<void(DecoderSpec&, DecoderWeights&)> change;
+  std::function<void(DecoderSpec&, std::vector<BlockWeights>&)> change;
 };
 
 void PrintTo(const BrokenRule& rule, std::ostream* out) {
   *out << rule.name;
 }
 
-double LargestDistance(const DecoderSpec& spec, const DecoderWeights& weights,
-                       const ExpectedSample& expected) {
+double LargestDistance(const DecoderSpec& spec, const OuterWeights& outer,
+                       const std::vector<BlockWeights>& weights, const ExpectedSample& expected) {
   const c10::InferenceMode inference;
-  const Decoder decoder(spec, weights);
+  const ResidentBlocks blocks(weights);
+  const Decoder decoder(spec, outer, blocks);
   StateRecorder recorder(spec.blocks);
   const TokenIds batch[] = {expected.ids};
   EXPECT_TRUE(decoder.Forward(Pack(batch, at::kCPU), recorder, std::stop_token()).ok());
@@ -49,79 +50,96 @@ TEST_P(OneRule, ShowsWhenItIsBroken) {
   const auto model =
       Model::Load(OracleFolder() / rule.checkpoint, {.compute_type = ComputeType::kFloat32});
   ASSERT_TRUE(model.ok()) << model.status();
-  DecoderSpec spec = (*model)->internals().spec;
-  DecoderWeights weights = (*model)->internals().weights;
+  const Model::Internals& internals = (*model)->internals();
+  DecoderSpec spec = internals.spec;
+  std::vector<BlockWeights> blocks =
+      dynamic_cast<const ResidentBlocks&>(*internals.blocks).blocks();
   const ExpectedSample expected = ReadExpected(rule.checkpoint, "f32", rule.length);
-  EXPECT_LT(LargestDistance(spec, weights, expected), 2e-5);
-  rule.change(spec, weights);
-  EXPECT_GT(LargestDistance(spec, weights, expected), kVisible);
+  EXPECT_LT(LargestDistance(spec, internals.outer, blocks, expected), 2e-5);
+  rule.change(spec, blocks);
+  EXPECT_GT(LargestDistance(spec, internals.outer, blocks, expected), kVisible);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Table, OneRule,
     ::testing::Values(
         BrokenRule{"WindowOneLarger", "tiny/qwen2_window", 64,
-                   [](DecoderSpec& spec, DecoderWeights&) {
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
                      for (int64_t& window : spec.window) window += window > 0 ? 1 : 0;
                    }},
-        BrokenRule{
-            "NoWindow", "families/mistral_window", 64,
-            [](DecoderSpec& spec, DecoderWeights&) { spec.window.assign(spec.window.size(), 0); }},
-        BrokenRule{"SinksTakeNoShare", "families/gpt_oss_sinks", 64,
-                   [](DecoderSpec&, DecoderWeights& weights) {
-                     for (BlockWeights& block : weights.blocks) block.sinks = at::Tensor();
+        BrokenRule{"NoWindow", "families/mistral_window", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.window.assign(spec.window.size(), 0);
                    }},
-        BrokenRule{"GateUnclamped", "families/gpt_oss_sinks", 64,
-                   [](DecoderSpec& spec, DecoderWeights&) { spec.gating = Gating::kGated; }},
+        BrokenRule{"SinksTakeNoShare", "families/gpt_oss_sinks", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) block.sinks = at::Tensor();
+                   }},
+        BrokenRule{
+            "GateUnclamped", "families/gpt_oss_sinks", 64,
+            [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.gating = Gating::kGated; }},
         BrokenRule{"RoutedBySoftmaxOverAll", "families/gpt_oss_sinks", 64,
-                   [](DecoderSpec& spec, DecoderWeights&) {
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
                      spec.experts.routing = Routing::kSoftmaxThenTop;
                      spec.experts.renormalize = false;
                    }},
         BrokenRule{"WeightsNotRenormalised", "families/qwen3_moe_renormalised", 64,
-                   [](DecoderSpec& spec, DecoderWeights&) { spec.experts.renormalize = false; }},
-        BrokenRule{"OneExpertFewer", "families/mixtral_experts", 64,
-                   [](DecoderSpec& spec, DecoderWeights&) { spec.experts.per_token -= 1; }},
-        BrokenRule{
-            "WholeHeadsRotate", "families/phi3_partial_rotary", 64,
-            [](DecoderSpec& spec, DecoderWeights&) { spec.ropes[0].dimensions = spec.head_size; }},
-        BrokenRule{"YarnWithoutFactor", "tiny/qwen2_yarn", 64,
-                   [](DecoderSpec& spec, DecoderWeights&) { spec.ropes[0].attention_factor = 1; }},
-        BrokenRule{"LongropeAlwaysShort", "families/phi3_longrope", 200,
-                   [](DecoderSpec& spec, DecoderWeights&) {
-                     spec.ropes[0].long_factors = spec.ropes[0].short_factors;
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.experts.renormalize = false;
                    }},
         BrokenRule{
-            "Llama3RopeAsDefault", "tiny/llama_rope_llama3", 64,
-            [](DecoderSpec& spec, DecoderWeights&) { spec.ropes[0].kind = RopeKind::kDefault; }},
+            "OneExpertFewer", "families/mixtral_experts", 64,
+            [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.experts.per_token -= 1; }},
+        BrokenRule{"WholeHeadsRotate", "families/phi3_partial_rotary", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.ropes[0].dimensions = spec.head_size;
+                   }},
+        BrokenRule{"YarnWithoutFactor", "tiny/qwen2_yarn", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.ropes[0].attention_factor = 1;
+                   }},
+        BrokenRule{"LongropeAlwaysShort", "families/phi3_longrope", 200,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.ropes[0].long_factors = spec.ropes[0].short_factors;
+                   }},
+        BrokenRule{"Llama3RopeAsDefault", "tiny/llama_rope_llama3", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.ropes[0].kind = RopeKind::kDefault;
+                   }},
         BrokenRule{"LinearRopeUnscaled", "tiny/llama_rope_linear", 64,
-                   [](DecoderSpec& spec, DecoderWeights&) { spec.ropes[0].factor = 1; }},
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.ropes[0].factor = 1; }},
+        BrokenRule{"DynamicRopeFixed", "families/llama_dynamic", 200,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.ropes[0].kind = RopeKind::kDefault;
+                   }},
         BrokenRule{
-            "DynamicRopeFixed", "families/llama_dynamic", 200,
-            [](DecoderSpec& spec, DecoderWeights&) { spec.ropes[0].kind = RopeKind::kDefault; }},
-        BrokenRule{"NormWithoutOne", "families/gemma2_softcap", 64,
-                   [](DecoderSpec& spec, DecoderWeights&) { spec.norm = NormKind::kRms; }},
+            "NormWithoutOne", "families/gemma2_softcap", 64,
+            [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.norm = NormKind::kRms; }},
         BrokenRule{"ScoresUncapped", "families/gemma2_softcap", 64,
-                   [](DecoderSpec& spec, DecoderWeights&) { spec.score_cap = 0; }},
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.score_cap = 0; }},
         BrokenRule{"OneBaseForAllBlocks", "families/gemma3_pattern", 64,
-                   [](DecoderSpec& spec, DecoderWeights&) {
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
                      spec.rope_of_block.assign(spec.rope_of_block.size(), 0);
                    }},
         BrokenRule{"EveryBlockRotates", "families/smollm3_no_rope", 64,
-                   [](DecoderSpec& spec, DecoderWeights&) {
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
                      spec.rope_of_block.assign(spec.rope_of_block.size(), 0);
                    }},
         BrokenRule{"PositionsFromRowZero", "families/opt_pre_norm", 64,
-                   [](DecoderSpec& spec, DecoderWeights&) { spec.position_offset = 0; }},
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.position_offset = 0; }},
         BrokenRule{"ResidualInSequence", "families/gpt_neox_parallel", 64,
-                   [](DecoderSpec& spec, DecoderWeights&) { spec.wiring = Wiring::kSequential; }},
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.wiring = Wiring::kSequential;
+                   }},
         BrokenRule{"EmbeddingUnscaled", "families/gemma2_softcap", 64,
-                   [](DecoderSpec& spec, DecoderWeights&) { spec.embedding_scale = 1; }},
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.embedding_scale = 1; }},
         BrokenRule{"NoHeadNorms", "tiny/qwen3_plain", 64,
-                   [](DecoderSpec& spec, DecoderWeights&) { spec.head_norms = HeadNorms::kNone; }},
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.head_norms = HeadNorms::kNone;
+                   }},
         BrokenRule{"NoNormAfterMlp", "families/olmo2_plain", 64,
-                   [](DecoderSpec&, DecoderWeights& weights) {
-                     for (BlockWeights& block : weights.blocks) block.mlp_output_norm = {};
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) block.mlp_output_norm = {};
                    }}),
     [](const auto& test) { return test.param.name; });
 

@@ -17,6 +17,7 @@ class StateRecorder : public TapObserver {
   bool Wants(Site site, int64_t) const override {
     return site == Site::kResidPost || site == Site::kFinalNorm;
   }
+  // Of one group of rows: the samples here are alone in their batch.
   void OnRows(Site site, int64_t block, int64_t, const at::Tensor& rows) override {
     const at::Tensor wide = rows.to(at::kFloat).to(at::kCPU);
     if (site == Site::kFinalNorm) {
@@ -44,7 +45,7 @@ inline StateRecorder RecordStates(const Model::Internals& internals, const Token
   StateRecorder recorder(internals.spec.blocks);
   const TokenIds batch[] = {ids};
   const absl::Status status = internals.decoder.Forward(
-      Pack(batch, internals.weights.embedding.device()), recorder, std::stop_token());
+      Pack(batch, internals.outer.embedding.device()), recorder, std::stop_token());
   if (!status.ok()) std::abort();
   return recorder;
 }

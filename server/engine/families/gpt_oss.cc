@@ -28,6 +28,7 @@ absl::StatusOr<DecoderPlan> PlanGptOss(const ConfigReader& config) {
   names.expert_gate = "mlp.experts.gate_up_proj";
   names.expert_down = "mlp.experts.down_proj";
   plan.names.experts = ExpertLayout::kStackedInOut;
+  plan.names.mxfp4_experts = config.HasObject("quantization_config");
   return plan;
 }
 

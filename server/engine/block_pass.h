@@ -1,0 +1,49 @@
+// BlockPass: one block over one group of rows. Internal to the engine.
+#pragma once
+
+#include <cstdint>
+
+#include <ATen/core/Tensor.h>
+
+#include "server/engine/block_tap.h"
+#include "server/engine/decoder_spec.h"
+#include "server/engine/rope.h"
+#include "server/engine/row_group.h"
+#include "server/engine/weights.h"
+
+namespace sinkd {
+
+class BlockPass {
+ public:
+  // All references are borrowed. `rope` is of the weights' device.
+  BlockPass(const DecoderSpec& spec, const BlockWeights& weights, int64_t block,
+            const RowGroup& group, RopeCache& rope, TapObserver& observer)
+      : spec_(spec),
+        w_(weights),
+        block_(block),
+        group_(group),
+        rope_(rope),
+        observer_(observer),
+        tap_(observer, block, group.first_row) {}
+
+  // The block's output for its input `x`, both [rows, C] float32.
+  at::Tensor Run(const at::Tensor& x) const;
+
+ private:
+  at::Tensor Wire(const at::Tensor& x) const;
+  // What attention and MLP add to the stream when they read `in`, [rows, C] float32.
+  at::Tensor Attention(const at::Tensor& in) const;
+  at::Tensor Mlp(const at::Tensor& x) const;
+  // Applies a norm that the decoder may not have.
+  at::Tensor Norm(const NormWeights& norm, const at::Tensor& x) const;
+
+  const DecoderSpec& spec_;
+  const BlockWeights& w_;
+  const int64_t block_;
+  const RowGroup& group_;
+  RopeCache& rope_;
+  TapObserver& observer_;
+  const BlockTap tap_;
+};
+
+}  // namespace sinkd

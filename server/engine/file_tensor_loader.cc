@@ -1,0 +1,102 @@
+#include "server/engine/file_tensor_loader.h"
+
+#include <algorithm>
+
+#include <ATen/ATen.h>
+
+#include "server/base/status.h"
+
+namespace sinkd {
+namespace {
+
+// Read at once, so that loading takes little more memory than the weights do.
+constexpr int64_t kReadBytes = int64_t{8} << 20;
+
+int64_t RowBytes(const TensorEntry& entry) {
+  return entry.bytes / std::max<int64_t>(1, entry.shape[0]);
+}
+
+}  // namespace
+
+FileTensorLoader::FileTensorLoader(const Checkpoint& checkpoint, at::ScalarType dtype,
+                                   OnBytes on_bytes, std::stop_token stop)
+    : TensorLoader(dtype),
+      checkpoint_(checkpoint),
+      on_bytes_(std::move(on_bytes)),
+      stop_(std::move(stop)) {}
+
+absl::StatusOr<at::Tensor> FileTensorLoader::Load(const std::string& name, at::IntArrayRef shape,
+                                                  RowRange range) {
+  SINKD_ASSIGN_OR_RETURN(const Checkpoint::Location location,
+                         FindTensor(checkpoint_, name, shape, /*bytes=*/false));
+  at::Tensor whole =
+      at::empty(ShapeOf(shape, range), at::TensorOptions().dtype(dtype()).device(device_));
+  SINKD_RETURN_IF_ERROR(LoadInto(name, location, range.first, whole));
+  return whole;
+}
+
+absl::StatusOr<at::Tensor> FileTensorLoader::LoadStacked(
+    const std::vector<std::pair<std::string, int64_t>>& parts, at::IntArrayRef row_shape) {
+  std::vector<int64_t> shape = {0};
+  shape.insert(shape.end(), row_shape.begin(), row_shape.end());
+  std::vector<Checkpoint::Location> locations;
+  int64_t all_rows = 0;
+  for (const auto& [name, rows] : parts) {
+    shape[0] = rows;
+    SINKD_ASSIGN_OR_RETURN(locations.emplace_back(),
+                           FindTensor(checkpoint_, name, shape, /*bytes=*/false));
+    all_rows += rows;
+  }
+  shape[0] = all_rows;
+  at::Tensor whole = at::empty(shape, at::TensorOptions().dtype(dtype()).device(device_));
+  int64_t row = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const auto& [name, rows] = parts[i];
+    SINKD_RETURN_IF_ERROR(LoadInto(name, locations[i], 0, whole.narrow(0, row, rows)));
+    row += rows;
+  }
+  return whole;
+}
+
+absl::StatusOr<at::Tensor> FileTensorLoader::LoadBytes(const std::string& name,
+                                                       at::IntArrayRef shape, RowRange range) {
+  SINKD_ASSIGN_OR_RETURN(const Checkpoint::Location location,
+                         FindTensor(checkpoint_, name, shape, /*bytes=*/true));
+  if (stop_.stop_requested()) return Cancelled("the load was cancelled");
+  at::Tensor bytes = at::empty(ShapeOf(shape, range), at::kByte);
+  SINKD_RETURN_IF_ERROR(location.file->Read(name, range.first * RowBytes(*location.entry),
+                                            bytes.numel(), bytes.data_ptr()));
+  if (on_bytes_) on_bytes_(bytes.numel());
+  return bytes.to(device_);
+}
+
+absl::Status FileTensorLoader::LoadInto(const std::string& name,
+                                        const Checkpoint::Location& location, int64_t first_row,
+                                        const at::Tensor& target) {
+  const std::string& file = location.file->name();
+  const at::ScalarType stored = *ScalarTypeOf(location.entry->dtype);
+  const int64_t row_bytes = RowBytes(*location.entry);
+  const int64_t step = std::max<int64_t>(1, kReadBytes / std::max<int64_t>(1, row_bytes));
+  const int64_t rows = target.size(0);
+  std::vector<int64_t> shape = target.sizes().vec();
+  for (int64_t first = 0; first < rows; first += step) {
+    if (stop_.stop_requested()) return Cancelled("the load was cancelled");
+    shape[0] = std::min(step, rows - first);
+    at::Tensor read = at::empty(shape, at::TensorOptions().dtype(stored));
+    SINKD_RETURN_IF_ERROR(location.file->Read(name, (first_row + first) * row_bytes,
+                                              shape[0] * row_bytes, read.data_ptr()));
+    if (read.element_size() == 1) read = read.to(at::kFloat);
+    if (!at::isfinite(read).all().item<bool>()) {
+      return BadTensor(file, name, "holds NaN or infinite values", "fetch the checkpoint again");
+    }
+    target.narrow(0, first, shape[0]).copy_(read);
+  }
+  if (stored == at::kDouble && !at::isfinite(target).all().item<bool>()) {
+    return BadTensor(file, name, "holds values too large for the compute type",
+                     "compute in a wider type");
+  }
+  if (on_bytes_) on_bytes_(rows * row_bytes);
+  return absl::OkStatus();
+}
+
+}  // namespace sinkd
