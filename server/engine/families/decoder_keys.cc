@@ -15,6 +15,11 @@ void ScoreOverRootOfHeadSize(DecoderSpec& spec) {
                           1.0 / std::sqrt(static_cast<double>(spec.head_size)));
 }
 
+absl::StatusOr<int64_t> SizeUnless(const ConfigReader& config, std::string_view key, int64_t absent,
+                                   int64_t maximum) {
+  return absent > 0 ? config.SizeOr(key, absent, maximum) : config.Size(key, maximum);
+}
+
 }  // namespace
 
 absl::StatusOr<DecoderSpec> ReadSizes(const ConfigReader& config, const SizeKeys& keys,
@@ -22,17 +27,16 @@ absl::StatusOr<DecoderSpec> ReadSizes(const ConfigReader& config, const SizeKeys
   DecoderSpec spec;
   SINKD_ASSIGN_OR_RETURN(spec.blocks, config.Size(keys.blocks, kMaxBlocks));
   SINKD_ASSIGN_OR_RETURN(spec.hidden, config.Size(keys.hidden, kMaxWidth));
-  SINKD_ASSIGN_OR_RETURN(spec.heads, config.Size(keys.heads, kMaxHeads));
-  SINKD_ASSIGN_OR_RETURN(spec.vocabulary, config.Size("vocab_size", kMaxVocabulary));
-  const int64_t unsaid = keys.intermediate_per_hidden * spec.hidden;
-  SINKD_ASSIGN_OR_RETURN(spec.intermediate,
-                         unsaid > 0 ? config.SizeOr(keys.intermediate, unsaid, kMaxWidth)
-                                    : config.Size(keys.intermediate, kMaxWidth));
+  SINKD_ASSIGN_OR_RETURN(spec.heads, SizeUnless(config, keys.heads, keys.heads_absent, kMaxHeads));
+  SINKD_ASSIGN_OR_RETURN(spec.vocabulary,
+                         SizeUnless(config, "vocab_size", keys.vocabulary_absent, kMaxVocabulary));
+  SINKD_ASSIGN_OR_RETURN(
+      spec.intermediate,
+      SizeUnless(config, keys.intermediate, keys.intermediate_per_hidden * spec.hidden, kMaxWidth));
   SINKD_ASSIGN_OR_RETURN(spec.max_positions,
                          config.SizeOr(keys.max_positions, max_positions, kMaxPositions));
   SINKD_ASSIGN_OR_RETURN(spec.tied_head, config.FlagOr("tie_word_embeddings", tied));
-  SINKD_ASSIGN_OR_RETURN(const std::string old_dtype, config.TextOr("torch_dtype", ""));
-  SINKD_ASSIGN_OR_RETURN(spec.dtype, config.TextOr("dtype", old_dtype));
+  SINKD_ASSIGN_OR_RETURN(spec.dtype, ReadDtype(config));
   spec.kv_heads = spec.heads;
   const auto blocks = static_cast<size_t>(spec.blocks);
   spec.window.assign(blocks, 0);
@@ -43,6 +47,11 @@ absl::StatusOr<DecoderSpec> ReadSizes(const ConfigReader& config, const SizeKeys
     ScoreOverRootOfHeadSize(spec);
   }
   return spec;
+}
+
+absl::StatusOr<std::string> ReadDtype(const ConfigReader& config) {
+  SINKD_ASSIGN_OR_RETURN(const std::string old_key, config.TextOr("torch_dtype", ""));
+  return config.TextOr("dtype", old_key);
 }
 
 absl::Status ReadHeads(const ConfigReader& config, int64_t kv_heads_absent,

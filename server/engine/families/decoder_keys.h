@@ -20,20 +20,25 @@ inline constexpr int64_t kMaxVocabulary = int64_t{1} << 24;
 inline constexpr int64_t kMaxPositions = int64_t{1} << 30;
 inline constexpr int64_t kMaxExperts = 4096;
 
-// The keys of the sizes every family has.
+// The keys of the sizes every family has, and what an absent one stands for; 0: it is required.
 struct SizeKeys {
   std::string_view blocks = "num_hidden_layers";
   std::string_view hidden = "hidden_size";
   std::string_view heads = "num_attention_heads";
   std::string_view intermediate = "intermediate_size";
   std::string_view max_positions = "max_position_embeddings";
-  int64_t intermediate_per_hidden = 0;  // a null intermediate is so many times hidden; 0: required
+  int64_t intermediate_per_hidden = 0;  // so many times hidden
+  int64_t heads_absent = 0;
+  int64_t vocabulary_absent = 0;
 };
 
 // Sizes, dtype and tied head; as many key/value heads as heads, of hidden / heads channels, full
 // attention in every block, scores over sqrt(head_size), no rotation.
 absl::StatusOr<DecoderSpec> ReadSizes(const ConfigReader& config, const SizeKeys& keys,
                                       int64_t max_positions, bool tied);
+
+// The type of the weights, as config.json says; empty when it does not.
+absl::StatusOr<std::string> ReadDtype(const ConfigReader& config);
 
 // num_key_value_heads and head_dim. `kv_heads_absent`: 0 means as many as heads;
 // `head_size_absent`: 0 means hidden / heads. Scores are divided by the root of the head size.

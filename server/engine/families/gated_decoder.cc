@@ -8,7 +8,8 @@ namespace sinkd {
 absl::StatusOr<DecoderPlan> PlanGatedDecoder(const ConfigReader& config,
                                              const GatedDecoderDefaults& defaults) {
   DecoderPlan plan{.spec = {}, .names = LlamaNames()};
-  SINKD_ASSIGN_OR_RETURN(plan.spec, ReadSizes(config, {}, defaults.max_positions, defaults.tied));
+  const SizeKeys keys{.heads_absent = defaults.heads, .vocabulary_absent = defaults.vocabulary};
+  SINKD_ASSIGN_OR_RETURN(plan.spec, ReadSizes(config, keys, defaults.max_positions, defaults.tied));
   DecoderSpec& spec = plan.spec;
   SINKD_RETURN_IF_ERROR(ReadHeads(config, defaults.kv_heads, defaults.head_size, spec));
   SINKD_RETURN_IF_ERROR(ReadActivation(config, defaults.activation_key, defaults.activation, spec));

@@ -9,8 +9,10 @@ namespace sinkd {
 
 // How a family fills the keys a config leaves out.
 struct GatedDecoderDefaults {
-  int64_t kv_heads = 0;   // 0: as many as query heads
-  int64_t head_size = 0;  // 0: hidden / heads
+  int64_t heads = 0;       // 0: the key is required
+  int64_t vocabulary = 0;  // 0: the key is required
+  int64_t kv_heads = 0;    // 0: as many as query heads
+  int64_t head_size = 0;   // 0: hidden / heads
   int64_t max_positions = 0;
   double norm_epsilon = 1e-6;
   double rope_theta = 10000.0;

@@ -10,10 +10,12 @@ namespace sinkd {
 namespace {
 
 // What both generations share. Scores are divided by the root of query_pre_attn_scalar.
-absl::StatusOr<DecoderPlan> PlanGemma(const ConfigReader& config, int64_t max_positions,
-                                      double rope_theta) {
+absl::StatusOr<DecoderPlan> PlanGemma(const ConfigReader& config, int64_t vocabulary,
+                                      int64_t max_positions, double rope_theta) {
   SINKD_ASSIGN_OR_RETURN(DecoderPlan plan,
-                         PlanGatedDecoder(config, {.kv_heads = 4,
+                         PlanGatedDecoder(config, {.heads = 8,
+                                                   .vocabulary = vocabulary,
+                                                   .kv_heads = 4,
                                                    .head_size = 256,
                                                    .max_positions = max_positions,
                                                    .rope_theta = rope_theta,
@@ -40,7 +42,7 @@ absl::StatusOr<DecoderPlan> PlanGemma(const ConfigReader& config, int64_t max_po
 }  // namespace
 
 absl::StatusOr<DecoderPlan> PlanGemma2(const ConfigReader& config) {
-  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGemma(config, 8192, 10000.0));
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGemma(config, 256000, 8192, 10000.0));
   // null switches the cap off, an absent key means the class's own.
   const double unsaid = config.Has("attn_logit_softcapping") ? 0.0 : 50.0;
   SINKD_ASSIGN_OR_RETURN(plan.spec.score_cap, config.NumberOr("attn_logit_softcapping", unsaid));
@@ -51,7 +53,7 @@ absl::StatusOr<DecoderPlan> PlanGemma2(const ConfigReader& config) {
 }
 
 absl::StatusOr<DecoderPlan> PlanGemma3(const ConfigReader& config) {
-  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGemma(config, 131072, 1e6));
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGemma(config, 262208, 131072, 1e6));
   DecoderSpec& spec = plan.spec;
   spec.head_norms = HeadNorms::kPerHead;
   SINKD_ASSIGN_OR_RETURN(const int64_t window, ReadWindow(config, 4096));
@@ -83,7 +85,11 @@ absl::StatusOr<DecoderPlan> PlanGemma3Multimodal(const ConfigReader& config) {
     return config.Error("text_config", "is missing",
                         "restore config.json from the checkpoint's source");
   }
-  return PlanGemma3(config.Object("text_config"));
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGemma3(config.Object("text_config")));
+  if (plan.spec.dtype.empty()) {
+    SINKD_ASSIGN_OR_RETURN(plan.spec.dtype, ReadDtype(config));
+  }
+  return plan;
 }
 
 }  // namespace sinkd
