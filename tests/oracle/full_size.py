@@ -1,0 +1,116 @@
+"""What transformers says real checkpoints hold: names and shapes of their tensors, as JSON.
+
+Models are made on the meta device, so that none of their weights exist. Usage:
+
+  python -m tests.oracle.full_size OUTPUT CONFIGS
+
+CONFIGS holds a folder with a config.json per model; OUTPUT gets NAME.json for each:
+
+  parameters  of the whole model, tied weights counted once
+  others      of those, the vision half's
+  held        of those, what an analysis needs: no vision half, no untied head
+  dtype       of the file, "" where config.json does not say
+  head        the untied output head's tensor, "" where the head is tied
+  tensors     {name: shape} as the model's state_dict has them, tied copies left out
+"""
+
+import argparse
+import json
+import math
+import pathlib
+
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM
+from transformers.modeling_utils import no_init_weights
+
+from tests.oracle import stamp
+
+EXPERTS = ("mlp.experts.gate_up_proj", "mlp.experts.down_proj")
+GROUP = 32  # MXFP4: values that share a scale, two to a byte
+
+
+def make(config):
+    with torch.device("meta"), no_init_weights():
+        model = AutoModelForCausalLM.from_config(config, trust_remote_code=False)
+    model.tie_weights()
+    return model
+
+
+def count(model):
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def shapes(model):
+    """Names and shapes of what save_pretrained writes: a tied tensor once, under its first name."""
+    found, seen = {}, set()
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        if id(tensor) not in seen:
+            found[name] = list(tensor.shape)
+        seen.add(id(tensor))
+    return found
+
+
+def packed(tensors):
+    """The same with experts as gpt-oss stores them: [experts, in, out] in MXFP4, out before in."""
+    result = {}
+    for name, shape in tensors.items():
+        if not name.endswith(EXPERTS):
+            result[name] = shape
+            continue
+        experts, inputs, outputs = shape
+        result[f"{name}_blocks"] = [experts, outputs, inputs // GROUP, GROUP // 2]
+        result[f"{name}_scales"] = [experts, outputs, inputs // GROUP]
+    return result
+
+
+def check_text_half(text, whole):
+    """The text half alone is the language model inside the whole, tensor by tensor."""
+    inner = whole.get_decoder().state_dict()
+    outer = {name.removeprefix("model."): tensor for name, tensor in text.state_dict().items()}
+    outer.pop("lm_head.weight")
+    assert {n: t.shape for n, t in outer.items()} == {n: t.shape for n, t in inner.items()}
+
+
+def describe(folder):
+    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    quantized = hasattr(config, "quantization_config")
+    if quantized:
+        del config.quantization_config
+    model = make(config)
+    parameters = count(model)
+    if config.get_text_config() is not config:
+        whole, model = model, make(config.get_text_config())
+        check_text_half(model, whole)
+    tensors = shapes(model)
+    tied = model.get_output_embeddings().weight is model.get_input_embeddings().weight
+    head = [name for name in tensors if name in ("lm_head.weight", "embed_out.weight")]
+    assert len(head) == (0 if tied else 1)
+    held = sum(math.prod(shape) for name, shape in tensors.items() if name not in head)
+    return {
+        "parameters": parameters,
+        "others": parameters - count(model),
+        "held": held,
+        "dtype": str(config.dtype or "").removeprefix("torch."),
+        "head": "".join(head),
+        "tensors": packed(tensors) if quantized else tensors,
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("configs", type=pathlib.Path)
+    arguments = parser.parse_args()
+    configs = sorted(arguments.configs.glob("*/config.json"))
+    done = stamp.Stamp(arguments.out, [__file__, *configs])
+    if done.is_current():
+        return
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for config in configs:
+        text = json.dumps(describe(config.parent), indent=1)
+        (arguments.out / f"{config.parent.name}.json").write_text(text + "\n")
+    done.write()
+
+
+if __name__ == "__main__":
+    main()
