@@ -28,8 +28,9 @@ test: build ## build and run every test
 demo: build ## run server and client on real prompts, end to end
 	@deploy/demo/run.sh build/$(PRESET)
 
-bench: setup ## build and run the benchmarks
-	@cmake --preset release -B $(BENCH_BUILD) -DSINKD_BUILD_TESTS=ON -DSINKD_BUILD_BENCHMARKS=ON --log-level=WARNING
+bench: setup ## build and run the benchmarks, docs/benchmarks.md; QUICK=1: a first look
+	@cmake --preset release -B $(BENCH_BUILD) -DSINKD_BUILD_TESTS=ON -DSINKD_BUILD_BENCHMARKS=ON --log-level=WARNING \
+	  '-DSINKD_BENCH_ARGUMENTS=$(if $(QUICK),--quick,--write;docs/benchmarks.md)'
 	@cmake --build $(BENCH_BUILD) --parallel $(JOBS) --target bench
 
 format: ## rewrite C++ and Rust files in the project's format

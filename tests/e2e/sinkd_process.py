@@ -48,7 +48,7 @@ def wait_until(what, condition):
 class SinkdProcess:
     """Ready when constructed. `root` is the model root; `load` are ids to load at start."""
 
-    def __init__(self, root, *flags, load=()):
+    def __init__(self, root, *flags, load=(), threads=1):
         self._folder = tempfile.TemporaryDirectory(prefix="sinkd-run-")
         self._ports = pathlib.Path(self._folder.name) / "ports.json"
         self._log = pathlib.Path(self._folder.name) / "log"
@@ -56,10 +56,11 @@ class SinkdProcess:
         command = [
             Programs.sinkd, "--model-root", root, "--listen", "127.0.0.1:0",
             "--http-listen", "127.0.0.1:0", "--port-file", self._ports, "--drain-delay", "0s",
-            "--threads", "1", *(f"--load={each}" for each in load), *flags,
+            "--threads", threads, *(f"--load={each}" for each in load), *flags,
         ]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen([str(each) for each in command], stderr=log)
+        self.pid = self._process.pid
         try:
             wait_until("sinkd writes its port file", self._wrote_ports)
             addresses = json.loads(self._ports.read_text())
