@@ -4,13 +4,14 @@
 #include <memory>
 #include <set>
 
-#include <absl/strings/match.h>
 #include <nlohmann/json.hpp>
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/engine/checkpoint_files.h"
 #include "server/engine/gguf/gguf_folder.h"
 #include "server/engine/gguf/gguf_source.h"
+#include "server/engine/quantized_weights.h"
 #include "server/engine/safetensors.h"
 
 namespace sinkd {
@@ -29,28 +30,9 @@ absl::Status Refuse(std::string_view reason, std::string_view subject, std::stri
       {.reason = std::string(reason), .subject = std::string(subject), .fix = std::string(fix)});
 }
 
-// What is there instead of safetensors, so that the error can name the way out.
-absl::Status ExplainMissing(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  for (const auto& item : std::filesystem::directory_iterator(folder, ignored)) {
-    const std::string name = item.path().filename().string();
-    if (name == "adapter_config.json") {
-      return Refuse("ADAPTER_ONLY", name, "the folder holds an adapter alone",
-                    "merge it into its base model (peft: merge_and_unload) and save that");
-    }
-    if (absl::StartsWith(name, "pytorch_model") || absl::EndsWith(name, ".pt") ||
-        absl::EndsWith(name, ".pth") || absl::EndsWith(name, ".ckpt")) {
-      return Refuse("PICKLED_WEIGHTS", name,
-                    StrCat(name, " is pickled, and loading it would run code from it"),
-                    "convert it to safetensors with transformers' save_pretrained");
-    }
-  }
-  return Refuse("NO_WEIGHTS", kSingle,
-                StrCat("the folder holds neither ", kSingle, " nor ", kIndex, " nor a GGUF file"),
-                "copy the checkpoint's safetensors files into it");
-}
-
-absl::StatusOr<std::set<std::string>> ReadIndex(const std::filesystem::path& path) {
+// The shards that the index names, all of which are there.
+absl::StatusOr<std::vector<std::string>> ReadIndex(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / kIndex;
   const auto bad = [](std::string_view what) {
     return Refuse("BAD_INDEX", kIndex, StrCat(kIndex, ": ", what), "fetch the file again");
   };
@@ -74,7 +56,15 @@ absl::StatusOr<std::set<std::string>> ReadIndex(const std::filesystem::path& pat
     }
     shards.insert(name);
   }
-  return shards;
+  for (const std::string& shard : shards) {
+    SINKD_RETURN_IF_ERROR(CheckFile(folder / shard));
+    if (!std::filesystem::exists(folder / shard, error)) {
+      return Refuse("MISSING_SHARD", shard,
+                    StrCat("the shard ", Shorten(shard), ", named by ", kIndex, ", is missing"),
+                    "copy it into the folder");
+    }
+  }
+  return std::vector<std::string>(shards.begin(), shards.end());
 }
 
 template <typename Source>
@@ -83,33 +73,35 @@ absl::StatusOr<std::unique_ptr<TensorSource>> OpenSource(const std::filesystem::
   return std::make_unique<Source>(std::move(opened));
 }
 
+// The names of the files that hold the weights. A whole file goes before an index, which may be
+// left from earlier shards, as in transformers.
+absl::StatusOr<std::vector<std::string>> WeightFiles(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  SINKD_RETURN_IF_ERROR(CheckFile(folder / kSingle));
+  if (std::filesystem::exists(folder / kSingle, ignored)) return std::vector<std::string>{kSingle};
+  SINKD_RETURN_IF_ERROR(CheckFile(folder / kIndex));
+  if (std::filesystem::exists(folder / kIndex, ignored)) return ReadIndex(folder);
+  SINKD_ASSIGN_OR_RETURN(const std::filesystem::path gguf, FindGguf(folder));
+  if (gguf.empty()) return ExplainNoWeights(folder);
+  return std::vector<std::string>{gguf.filename().string()};
+}
+
 }  // namespace
 
 absl::StatusOr<Checkpoint> Checkpoint::Open(const std::filesystem::path& folder) {
   Checkpoint checkpoint;
-  std::error_code ignored;
-  if (std::filesystem::exists(folder / kIndex, ignored)) {
-    SINKD_ASSIGN_OR_RETURN(const std::set<std::string> shards, ReadIndex(folder / kIndex));
-    for (const std::string& shard : shards) {
-      if (!std::filesystem::exists(folder / shard, ignored)) {
-        return Refuse("MISSING_SHARD", shard,
-                      StrCat("the shard ", Shorten(shard), ", named by ", kIndex, ", is missing"),
-                      "copy it into the folder");
-      }
-      SINKD_ASSIGN_OR_RETURN(auto file, OpenSource<SafetensorsFile>(folder / shard));
-      SINKD_RETURN_IF_ERROR(checkpoint.AddSource(std::move(file)));
-    }
-    return checkpoint;
+  SINKD_ASSIGN_OR_RETURN(const std::vector<std::string> files, WeightFiles(folder));
+  for (const std::string& name : files) {
+    const std::filesystem::path path = folder / name;
+    SINKD_RETURN_IF_ERROR(CheckFile(path));
+    SINKD_ASSIGN_OR_RETURN(auto file, path.extension() == ".gguf"
+                                          ? OpenSource<GgufSource>(path)
+                                          : OpenSource<SafetensorsFile>(path));
+    SINKD_RETURN_IF_ERROR(checkpoint.AddSource(std::move(file)));
   }
-  std::unique_ptr<TensorSource> file;
-  if (std::filesystem::exists(folder / kSingle, ignored)) {
-    SINKD_ASSIGN_OR_RETURN(file, OpenSource<SafetensorsFile>(folder / kSingle));
-  } else {
-    SINKD_ASSIGN_OR_RETURN(const std::filesystem::path gguf, FindGguf(folder));
-    if (gguf.empty()) return ExplainMissing(folder);
-    SINKD_ASSIGN_OR_RETURN(file, OpenSource<GgufSource>(gguf));
+  for (const auto& [name, location] : checkpoint.tensors_) {
+    SINKD_RETURN_IF_ERROR(RefuseQuantizedTensor(folder, location.file->name(), name));
   }
-  SINKD_RETURN_IF_ERROR(checkpoint.AddSource(std::move(file)));
   return checkpoint;
 }
 

@@ -4,7 +4,8 @@
 //
 // Thread-safety: const methods may run on several threads.
 // Errors: FAILED_PRECONDITION naming the file: no weights, pickled weights only, an adapter alone,
-// several GGUF files, a missing shard, a shard path that leaves the folder, a tensor in two shards.
+// quantized weights, several GGUF files, a missing shard, a link to what is missing, a shard path
+// that leaves the folder, a tensor in two shards.
 #pragma once
 
 #include <cstdint>

@@ -5,10 +5,12 @@
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/engine/checkpoint_files.h"
 #include "server/engine/gguf/gguf_config.h"
 #include "server/engine/gguf/gguf_file.h"
 #include "server/engine/gguf/gguf_folder.h"
 #include "server/engine/model.h"
+#include "server/engine/quantized_weights.h"
 
 namespace sinkd {
 namespace {
@@ -19,20 +21,11 @@ std::string KnownFamilies() {
   });
 }
 
-// gpt-oss's own MXFP4 is unpacked on load.
-absl::Status RefuseQuantized(const ConfigReader& config, std::string_view model_type) {
-  if (!config.HasObject("quantization_config")) return absl::OkStatus();
-  const ConfigReader quantization = config.Object("quantization_config");
-  SINKD_ASSIGN_OR_RETURN(const std::string method, quantization.TextOr("quant_method", ""));
-  if (method == "mxfp4" && model_type == "gpt_oss") return absl::OkStatus();
-  return quantization.Error("quant_method", "names a quantized checkpoint, which cannot be loaded",
-                            "use the float32, float16 or bfloat16 checkpoint");
-}
-
 absl::Status RefuseClassifier(const ConfigReader& config) {
   SINKD_ASSIGN_OR_RETURN(const std::vector<std::string> names, config.TextList("architectures"));
   for (const std::string& name : names) {
-    if (absl::StrContains(name, "Classification") || absl::StrContains(name, "QuestionAnswering")) {
+    for (const char* head : {"Classification", "QuestionAnswering", "MultipleChoice", "Reward"}) {
+      if (!absl::StrContains(name, head)) continue;
       return config.Error("architectures", "names a classification head",
                           "use the language model it was made from");
     }
@@ -40,12 +33,25 @@ absl::Status RefuseClassifier(const ConfigReader& config) {
   return absl::OkStatus();
 }
 
+absl::Status RefuseUnknown(const ConfigReader& config) {
+  const std::string fix = StrCat("use a checkpoint of one of: ", KnownFamilies());
+  if (config.HasObject("auto_map")) {
+    return config.Error("model_type",
+                        "needs code from the checkpoint (auto_map), which this server never runs",
+                        fix);
+  }
+  return config.Error("model_type", "is not a model family this server knows", fix);
+}
+
 // config.json or, in a folder without one, what its GGUF file says.
 absl::StatusOr<ConfigReader> OpenConfig(const std::filesystem::path& folder) {
   std::error_code ignored;
   if (std::filesystem::exists(folder / "config.json", ignored)) return ConfigReader::Open(folder);
   SINKD_ASSIGN_OR_RETURN(const std::filesystem::path path, FindGguf(folder));
-  if (path.empty()) return ConfigReader::Open(folder);  // says what is missing
+  if (path.empty()) {
+    SINKD_RETURN_IF_ERROR(ExplainNoConfig(folder));
+    return ConfigReader::Open(folder);  // says what is missing
+  }
   SINKD_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::Open(path));
   SINKD_ASSIGN_OR_RETURN(const std::string text, GgufConfig(file));
   return ConfigReader::FromText(file.name(), text);
@@ -60,11 +66,8 @@ absl::StatusOr<DecoderPlan> PlanFromFolder(const std::filesystem::path& folder) 
   for (const Family& family : Families()) {
     if (family.model_type == model_type) known = &family;
   }
-  if (known == nullptr) {
-    return config.Error("model_type", "is not a model family this server knows",
-                        StrCat("use a checkpoint of one of: ", KnownFamilies()));
-  }
-  SINKD_RETURN_IF_ERROR(RefuseQuantized(config, model_type));
+  if (known == nullptr) return RefuseUnknown(config);
+  SINKD_RETURN_IF_ERROR(RefuseQuantizedConfig(config, model_type));
   SINKD_RETURN_IF_ERROR(RefuseClassifier(config));
   SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, known->plan(config));
   plan.spec.architecture = model_type;

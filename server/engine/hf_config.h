@@ -9,8 +9,9 @@
 
 namespace sinkd {
 
-// Errors: FAILED_PRECONDITION for a family that is not known (the message lists those that are), a
-// quantized checkpoint, a classification head, or a key that is missing or wrong.
+// Errors: FAILED_PRECONDITION for a family that is not known (the message lists those that are),
+// one that would need code from the checkpoint, a quantized checkpoint, a classification head, an
+// adapter alone, or a key that is missing or wrong.
 absl::StatusOr<DecoderPlan> PlanFromFolder(const std::filesystem::path& folder);
 
 }  // namespace sinkd

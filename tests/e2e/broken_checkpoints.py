@@ -131,14 +131,29 @@ def without_tensor(folder):
     safetensors_edit.keep(folder / WEIGHTS, lambda name: name != TENSOR)
 
 
-def config_links_to(path):
+def links_to(name, path):
     def change(folder):
-        (folder / "config.json").unlink()
-        (folder / "config.json").symlink_to(path)
+        (folder / name).unlink()
+        (folder / name).symlink_to(path)
 
     return change
 
 
+def renamed(tensor, name):
+    def change(folder):
+        safetensors_edit.keep(folder / WEIGHTS, lambda _: True,
+                              lambda each: name if each == tensor else each)
+
+    return change
+
+
+def adapter_without_config(folder):
+    only("adapter_config.json", "adapter_model.safetensors")(folder)
+    (folder / "config.json").unlink()
+
+
+LFS_POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:c0ffee\nsize 1000\n"
+REMOTE_CODE = {"AutoModelForCausalLM": "modeling_internlm2.InternLM2ForCausalLM"}
 NAN, INFINITY = struct.pack("<f", float("nan")), struct.pack("<f", float("-inf"))
 WEIGHT = f"{WEIGHTS}:{TENSOR}"
 IN_FILE = f"{WEIGHTS}: tensor {TENSOR}"
@@ -190,11 +205,22 @@ BROKEN = (
            (INDEX, "JSON"), sharded=True),
     Broken("index-without-map", lambda folder: replace(folder / INDEX, "{}"), "BAD_INDEX",
            (INDEX, "weight_map"), sharded=True),
-    Broken("index-is-pipe", pipe(INDEX), "BAD_INDEX", (INDEX,)),
+    Broken("index-is-pipe", pipe(INDEX), "BAD_INDEX", (INDEX,), sharded=True),
+    # Links and pointers to what is not there.
+    Broken("weights-link-nowhere", links_to(WEIGHTS, "../../blobs/c0ffee"), "MISSING_FILE",
+           (WEIGHTS, "../../blobs/c0ffee")),
+    Broken("shard-links-nowhere", links_to(SHARD, "../../blobs/c0ffee"), "MISSING_FILE",
+           (SHARD, "../../blobs/c0ffee"), sharded=True),
+    Broken("weights-are-lfs-pointer", lambda folder: replace(folder / WEIGHTS, LFS_POINTER),
+           "MISSING_FILE", (WEIGHTS, "git lfs pull")),
     # What stands in their place.
     Broken("pickle-only", only("pytorch_model.bin"), "PICKLED_WEIGHTS",
            ("pytorch_model.bin", "save_pretrained")),
     Broken("adapter-only", only("adapter_config.json"), "ADAPTER_ONLY", ("merge_and_unload",)),
+    Broken("adapter-without-config", adapter_without_config, "ADAPTER_ONLY",
+           ("merge_and_unload",)),
+    Broken("weights-of-another-name", only("consolidated.safetensors"), "UNNAMED_WEIGHTS",
+           ("consolidated.safetensors", WEIGHTS)),
     Broken("gguf-cut-short", only("model.gguf"), "BAD_GGUF", ("model.gguf", "truncated")),
     Broken("gguf-twice", only("a.gguf", "b.gguf"), "GGUF_FILES", ("a.gguf, b.gguf", "leave one")),
     Broken("no-weights", only(), "NO_WEIGHTS", (WEIGHTS, INDEX)),
@@ -210,8 +236,8 @@ BROKEN = (
            ("config.json", "nested")),
     Broken("config-is-folder", config_is_folder, "BAD_CONFIG", ("config.json",)),
     Broken("config-is-pipe", pipe("config.json"), "BAD_CONFIG", ("config.json",)),
-    Broken("config-without-end", config_links_to("/dev/zero"), "BAD_CONFIG", ("config.json",)),
-    Broken("config-links-to-itself", config_links_to("config.json"), "BAD_CONFIG",
+    Broken("config-without-end", links_to("config.json", "/dev/zero"), "BAD_CONFIG", ("config.json",)),
+    Broken("config-links-to-itself", links_to("config.json", "config.json"), "MISSING_FILE",
            ("config.json",)),
     Broken("config-without-type", config(model_type=None), "BAD_CONFIG", ("model_type", "qwen2")),
     Broken("config-without-hidden", config(hidden_size=None), "BAD_CONFIG",
@@ -220,6 +246,8 @@ BROKEN = (
            ("num_hidden_layers", "missing")),
     Broken("unknown-type", config(model_type="rwkv"), "BAD_CONFIG",
            ("model_type", "rwkv", "llama")),
+    Broken("code-of-its-own", config(model_type="internlm2", auto_map=REMOTE_CODE), "BAD_CONFIG",
+           ("internlm2", "never runs", "qwen2")),
     Broken("negative-hidden", config(hidden_size=-64), "BAD_CONFIG", ("hidden_size", "-64")),
     Broken("huge-hidden", config(hidden_size=2**63), "BAD_CONFIG", ("hidden_size", str(2**63))),
     Broken("huge-vocabulary", config(vocab_size=2**40), "BAD_CONFIG", ("vocab_size", str(2**40))),
@@ -245,7 +273,9 @@ BROKEN = (
     Broken("rope-without-factor", config(rope_scaling={"rope_type": "yarn"}), "BAD_CONFIG",
            ("rope_scaling.factor",)),
     Broken("quantized", config(quantization_config={"quant_method": "gptq", "bits": 4}),
-           "BAD_CONFIG", ("quant_method", "gptq")),
+           "BAD_CONFIG", ("quant_method", "gptq", "it was made from")),
+    Broken("quantized-silently", renamed(TENSOR, TENSOR.replace("weight", "qweight")),
+           "QUANTIZED_WEIGHTS", ("down_proj.qweight", "gptq", "it was made from")),
     Broken("classifier", config(architectures=["Qwen2ForSequenceClassification"]), "BAD_CONFIG",
            ("architectures", "Qwen2ForSequenceClassification")),
 )

@@ -13,6 +13,7 @@
 namespace sinkd {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -174,6 +175,95 @@ INSTANTIATE_TEST_SUITE_P(
                   "layer_types does not name 4 blocks"},
         BadConfig{"FlagIsText", Config("llama", R"("attention_bias":"yes")"), "attention_bias"}),
     [](const auto& test) { return test.param.name; });
+
+// transformers writes auto_map when the model's classes come with the checkpoint.
+constexpr char kAutoMap[] = R"("auto_map":{"AutoModelForCausalLM":"modeling_x.XForCausalLM"})";
+
+TEST(HfConfig, AFamilyThatNeedsCodeFromTheCheckpointIsRefusedByName) {
+  const auto spec = ConfigFile(Config("internlm2", kAutoMap)).Read();
+  ASSERT_FALSE(spec.ok());
+  EXPECT_THAT(std::string(spec.status().message()),
+              AllOf(HasSubstr("\"internlm2\""), HasSubstr("needs code from the checkpoint"),
+                    HasSubstr("never runs"), HasSubstr("one of: gemma2")));
+}
+
+TEST(HfConfig, CodeBesideAKnownFamilyIsIgnored) {
+  EXPECT_EQ(ReadOrDie(Config("llama", kAutoMap)).blocks, 4);
+}
+
+struct Quantized {
+  std::string name;
+  std::string keys;
+  std::string message;
+  std::string fix = "use the float32, float16 or bfloat16 checkpoint it was made from";
+};
+
+class QuantizedConfigs : public ::testing::TestWithParam<Quantized> {};
+
+TEST_P(QuantizedConfigs, AreRefusedByMethodWithTheWayOut) {
+  const auto spec = ConfigFile(Config("llama", GetParam().keys)).Read();
+  ASSERT_FALSE(spec.ok());
+  EXPECT_EQ(spec.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(spec.status().message()),
+              AllOf(HasSubstr(GetParam().message), HasSubstr(GetParam().fix)));
+}
+
+Quantized ByMethod(const std::string& name, const std::string& method,
+                   const std::string& more = "") {
+  return {name, R"("quantization_config":{"quant_method":")" + method + "\"" + more + "}",
+          "quantized by " + method};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, QuantizedConfigs,
+    ::testing::Values(
+        ByMethod("Gptq", "gptq", R"(,"bits":4)"), ByMethod("Awq", "awq", R"(,"version":"gemm")"),
+        ByMethod("Fp8", "fp8", R"(,"weight_block_size":[128,128])"), ByMethod("Hqq", "hqq"),
+        ByMethod("Mxfp4OfAnotherFamily", "mxfp4"),
+        Quantized{"CompressedTensors",
+                  R"("quantization_config":{"quant_method":"compressed-tensors"})",
+                  "quantized by compressed-tensors", "run_compressed=False"},
+        Quantized{"CompressedTensorsOfOld",
+                  R"("compression_config":{"quant_method":"compressed-tensors"})",
+                  "compression_config.quant_method"},
+        Quantized{"BitsAndBytes",
+                  R"("quantization_config":{"quant_method":"bitsandbytes","load_in_4bit":true})",
+                  "quantized by bitsandbytes", "dequantize()"},
+        Quantized{"BitsAndBytesOfOld", R"("quantization_config":{"load_in_8bit":true})",
+                  "quantized by bitsandbytes", "dequantize()"},
+        Quantized{"NoMethod", R"("quantization_config":{"group_size":64,"bits":4})",
+                  "quantization_config describes quantized weights"},
+        Quantized{"MethodIsANumber", R"("quantization_config":{"quant_method":4})",
+                  "quant_method is not a string", "restore config.json"}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(HfConfig, QuantizationOfTheTextHalfIsFound) {
+  const std::string text = Config("gemma3_text", R"("quantization_config":{"quant_method":"awq"})");
+  const auto spec = ConfigFile(R"({"model_type":"gemma3","text_config":)" + text + "}").Read();
+  ASSERT_FALSE(spec.ok());
+  EXPECT_THAT(std::string(spec.status().message()), HasSubstr("quantized by awq"));
+}
+
+TEST(HfConfig, ANullQuantizationIsNone) {
+  EXPECT_EQ(ReadOrDie(Config("llama", R"("quantization_config":null)")).blocks, 4);
+}
+
+TEST(HfConfig, Mxfp4OfGptOssIsTaken) {
+  const std::string more = R"("num_local_experts":4,"num_experts_per_tok":2,)"
+                           R"("quantization_config":{"quant_method":"mxfp4"})";
+  EXPECT_EQ(ReadOrDie(Config("gpt_oss", more)).architecture, "gpt_oss");
+}
+
+TEST(HfConfig, HeadsOfOtherTasksAreRefused) {
+  for (const std::string name :
+       {"LlamaForSequenceClassification", "LlamaForTokenClassification",
+        "LlamaForQuestionAnswering", "Qwen2ForRewardModel", "GPT2ForMultipleChoice"}) {
+    const auto spec = ConfigFile(Config("llama", R"("architectures":[")" + name + "\"]")).Read();
+    ASSERT_FALSE(spec.ok()) << name;
+    EXPECT_THAT(std::string(spec.status().message()),
+                AllOf(HasSubstr(name), HasSubstr("use the language model it was made from")));
+  }
+}
 
 TEST(HfConfig, MissingFileIsNamed) {
   const auto spec = ReadDecoderSpec("/nonexistent");
