@@ -1,0 +1,159 @@
+// Plans of checkpoints that are there, against the files themselves. Plans from config.json alone
+// are compared with transformers in full_size_test.cc.
+#include "server/engine/model_plan.h"
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "server/base/status.h"
+#include "server/engine/checkpoint.h"
+#include "tests/engine/oracle_files.h"
+
+namespace sinkd::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string CheckpointName(const ::testing::TestParamInfo<const char*>& tested) {
+  const std::string name = tested.param;
+  return name.substr(name.find('/') + 1);
+}
+
+ModelPlan PlanOrDie(const fs::path& folder, const LoadOptions& options = {},
+                    int64_t positions = 64) {
+  absl::StatusOr<ModelPlan> plan = PlanModel(folder, options, positions);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return plan.ok() ? *std::move(plan) : ModelPlan{};
+}
+
+std::set<std::string> Names(const ModelPlan& plan, TensorUse use) {
+  std::set<std::string> names;
+  for (const PlannedTensor& tensor : plan.tensors) {
+    if (tensor.use == use) names.insert(tensor.name);
+  }
+  return names;
+}
+
+class PlanOfFiles : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(PlanOfFiles, ListsEveryTensorAsItIsStored) {
+  const fs::path folder = OracleFolder() / GetParam();
+  const ModelPlan plan = PlanOrDie(folder);
+  const auto checkpoint = Checkpoint::Open(folder);
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.status();
+  ASSERT_EQ(plan.tensors.size(), checkpoint->tensors().size());
+  EXPECT_TRUE(plan.has_weights);
+  int64_t stored = 0;
+  for (const PlannedTensor& tensor : plan.tensors) {
+    const Checkpoint::Location* location = checkpoint->Find(tensor.name);
+    ASSERT_NE(location, nullptr) << tensor.name;
+    EXPECT_EQ(tensor.shape, location->entry->shape) << tensor.name;
+    EXPECT_EQ(tensor.stored_type, location->entry->dtype) << tensor.name;
+    EXPECT_EQ(tensor.stored_bytes, location->entry->bytes) << tensor.name;
+    if (tensor.use == TensorUse::kLoaded) stored += tensor.stored_bytes;
+  }
+  EXPECT_EQ(plan.stored_bytes, stored);
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, PlanOfFiles,
+                         ::testing::Values("families/gpt2_plain", "families/gpt_oss_mxfp4",
+                                           "families/llama_extra_tensors",
+                                           "families/gpt_neox_old_buffers", "tiny/qwen2_plain"),
+                         CheckpointName);
+
+TEST(ModelPlan, TellsExtraTensorsFromThoseItLoads) {
+  const ModelPlan plan = PlanOrDie(OracleFolder() / "families/llama_extra_tensors");
+  const std::set<std::string> unused = Names(plan, TensorUse::kUnused);
+  EXPECT_FALSE(unused.empty());
+  for (const std::string& name : unused) {
+    EXPECT_FALSE(Names(plan, TensorUse::kLoaded).contains(name));
+  }
+  EXPECT_FALSE(plan.warnings.empty());
+}
+
+TEST(ModelPlan, LeavesOutBuffersWithoutAWarning) {
+  const ModelPlan plan = PlanOrDie(OracleFolder() / "families/gpt_neox_old_buffers");
+  EXPECT_FALSE(Names(plan, TensorUse::kUnused).empty());
+  EXPECT_TRUE(plan.warnings.empty()) << plan.warnings.front();
+}
+
+TEST(ModelPlan, WeighsInTheComputeType) {
+  const fs::path folder = OracleFolder() / "tiny/qwen2_plain";
+  const ModelPlan wide = PlanOrDie(folder, {.compute_type = ComputeType::kFloat32});
+  const ModelPlan narrow = PlanOrDie(folder, {.compute_type = ComputeType::kBfloat16});
+  EXPECT_EQ(wide.compute_type, "float32");
+  EXPECT_EQ(wide.weight_bytes, 2 * narrow.weight_bytes);
+  EXPECT_EQ(wide.stored_bytes, narrow.stored_bytes);
+}
+
+TEST(ModelPlan, NeedsLessWhenWeightsAreStreamed) {
+  const fs::path folder = OracleFolder() / "tiny/qwen2_plain";
+  const ModelPlan whole = PlanOrDie(folder);
+  const ModelPlan streamed = PlanOrDie(folder, {.residency = Residency::kStreamed});
+  EXPECT_EQ(streamed.devices.front().weight_bytes,
+            whole.weight_bytes - (whole.spec.blocks - 2) * whole.largest_block_bytes);
+}
+
+TEST(ModelPlan, GrowsWithTheLengthOfTheSample) {
+  const fs::path folder = OracleFolder() / "tiny/qwen2_plain";
+  const auto activations = [&](int64_t positions) {
+    return PlanOrDie(folder, {}, positions).devices.front().activation_bytes;
+  };
+  EXPECT_LT(activations(64), activations(128));
+  EXPECT_EQ(activations(int64_t{1} << 40), activations(PlanOrDie(folder).spec.max_positions));
+}
+
+TEST(ModelPlan, PlansAConfigAlone) {
+  const fs::path folder = fs::path(::testing::TempDir()) / "plan_of_a_config";
+  fs::create_directories(folder);
+  fs::copy_file(OracleFolder() / "tiny/qwen2_plain/config.json", folder / "config.json",
+                fs::copy_options::overwrite_existing);
+  const ModelPlan alone = PlanOrDie(folder);
+  const ModelPlan whole = PlanOrDie(OracleFolder() / "tiny/qwen2_plain");
+  EXPECT_FALSE(alone.has_weights);
+  EXPECT_EQ(Names(alone, TensorUse::kLoaded), Names(whole, TensorUse::kLoaded));
+  EXPECT_EQ(alone.weight_bytes, whole.weight_bytes);
+  // What cannot be planned around cannot be loaded either.
+  const auto model = Model::Load(folder, {});
+  EXPECT_EQ(GetErrorDetail(model.status())->reason, "NO_WEIGHTS");
+  fs::remove_all(folder);
+}
+
+TEST(ModelPlan, NamesAMissingTensorBeforeAnythingIsRead) {
+  const fs::path folder = fs::path(::testing::TempDir()) / "plan_of_a_wrong_config";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  fs::copy(OracleFolder() / "tiny/qwen2_plain", folder, fs::copy_options::recursive);
+  std::string config;
+  {
+    std::ifstream in(folder / "config.json");
+    config.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  const ModelPlan plan = PlanOrDie(folder);
+  const std::string key = "\"num_hidden_layers\": ";
+  const size_t at = config.find(key);
+  ASSERT_NE(at, std::string::npos);
+  const std::string more = std::to_string(plan.spec.blocks + 1);
+  config.replace(at + key.size(), config.find_first_of(",\n", at) - at - key.size(), more);
+  std::ofstream(folder / "config.json") << config;
+  bool read = false;
+  for (const auto& status :
+       {PlanModel(folder, {}, 64).status(),
+        Model::Load(folder, {}, [&read](const LoadProgress&) { read = true; }).status()}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  }
+  EXPECT_FALSE(read);
+  fs::remove_all(folder);
+}
+
+TEST(ModelPlan, RefusesALengthThatIsNone) {
+  const auto plan = PlanModel(OracleFolder() / "tiny/qwen2_plain", {}, 0);
+  EXPECT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(GetErrorDetail(plan.status())->subject, "positions");
+}
+
+}  // namespace
+}  // namespace sinkd::testing
