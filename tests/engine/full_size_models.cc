@@ -6,10 +6,6 @@
 
 namespace sinkd::testing {
 
-void PrintTo(const FullSizeModel& model, std::ostream* out) {
-  *out << model.repository;
-}
-
 std::vector<FullSizeModel> FullSizeModels() {
   const std::filesystem::path folder = SINKD_FULL_SIZE_DIR;
   std::vector<FullSizeModel> models;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -15,9 +14,6 @@ struct FullSizeModel {
   int64_t parameters = 0;  // as published, see full_size/README.md
   std::filesystem::path folder;
 };
-
-// Names a model where a test fails.
-void PrintTo(const FullSizeModel& model, std::ostream* out);
 
 // All of them, by name.
 std::vector<FullSizeModel> FullSizeModels();

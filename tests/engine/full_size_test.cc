@@ -1,6 +1,5 @@
 // Plans of real checkpoints, from their published config.json alone, against what transformers
 // makes of it on the meta device.
-#include <algorithm>
 #include <fstream>
 #include <map>
 
@@ -58,86 +57,100 @@ int64_t HeldBytes(const ExpectedWeights& expected) {
   return bytes;
 }
 
-class FullSize : public ::testing::TestWithParam<FullSizeModel> {
- protected:
-  void SetUp() override {
-    const auto plan = PlanModel(GetParam().folder, {.compute_type = ComputeType::kBfloat16}, 2048);
-    ASSERT_TRUE(plan.ok()) << plan.status();
-    plan_ = *plan;
-    expected_ = ReadExpectedWeights(GetParam().name);
-  }
-
-  ModelPlan plan_;
-  ExpectedWeights expected_;
+struct Planned {
+  FullSizeModel model;
+  ModelPlan plan;
+  ExpectedWeights expected;
 };
 
-TEST_P(FullSize, HasTheTensorsThatTransformersMakes) {
-  Shapes planned;
-  for (const PlannedTensor& tensor : plan_.tensors) planned[tensor.name] = tensor.shape;
-  EXPECT_EQ(planned.size(), plan_.tensors.size()) << "a tensor is named twice";
-  for (const auto& [name, shape] : expected_.tensors) {
-    const auto found = planned.find(name);
-    if (found == planned.end()) {
-      ADD_FAILURE() << name << " is missing";
-    } else {
-      EXPECT_EQ(found->second, shape) << name;
+// Each test goes over all models: starting a process takes longer than planning them.
+std::vector<Planned> PlanEveryModel() {
+  std::vector<Planned> all;
+  for (const FullSizeModel& model : FullSizeModels()) {
+    auto plan = PlanModel(model.folder, {.compute_type = ComputeType::kBfloat16}, 2048);
+    EXPECT_TRUE(plan.ok()) << model.repository << ": " << plan.status();
+    if (plan.ok()) all.push_back({model, *std::move(plan), ReadExpectedWeights(model.name)});
+  }
+  EXPECT_FALSE(all.empty());
+  return all;
+}
+
+TEST(FullSize, HasTheTensorsThatTransformersMakes) {
+  for (const auto& [model, plan, expected] : PlanEveryModel()) {
+    SCOPED_TRACE(model.repository);
+    Shapes planned;
+    for (const PlannedTensor& tensor : plan.tensors) planned[tensor.name] = tensor.shape;
+    EXPECT_EQ(planned.size(), plan.tensors.size()) << "a tensor is named twice";
+    for (const auto& [name, shape] : expected.tensors) {
+      const auto found = planned.find(name);
+      if (found == planned.end()) {
+        ADD_FAILURE() << name << " is missing";
+      } else {
+        EXPECT_EQ(found->second, shape) << name;
+      }
+    }
+    for (const auto& [name, shape] : planned) {
+      EXPECT_TRUE(expected.tensors.contains(name)) << name << " is not of the model";
     }
   }
-  for (const auto& [name, shape] : planned) {
-    EXPECT_TRUE(expected_.tensors.contains(name)) << name << " is not of the model";
+}
+
+TEST(FullSize, HasThePublishedNumberOfParameters) {
+  for (const auto& [model, plan, expected] : PlanEveryModel()) {
+    SCOPED_TRACE(model.repository);
+    EXPECT_EQ(expected.parameters, model.parameters);
+    EXPECT_EQ(plan.parameters + expected.others, model.parameters);
   }
 }
 
-TEST_P(FullSize, HasThePublishedNumberOfParameters) {
-  EXPECT_EQ(expected_.parameters, GetParam().parameters);
-  EXPECT_EQ(plan_.parameters + expected_.others, GetParam().parameters);
-}
-
-TEST_P(FullSize, StoresEachTensorInTheTypeOfTheFile) {
-  static const std::map<std::string, std::string> types = {
+TEST(FullSize, StoresEachTensorInTheTypeOfTheFile) {
+  const std::map<std::string, std::string> types = {
       {"bfloat16", "BF16"}, {"float16", "F16"}, {"float32", "F32"}};
-  for (const PlannedTensor& tensor : plan_.tensors) {
-    EXPECT_EQ(tensor.stored_bytes, Elements(tensor.shape) * BytesOf(tensor.stored_type))
-        << tensor.name;
-    if (tensor.stored_type != "U8" && !expected_.dtype.empty()) {
-      EXPECT_EQ(tensor.stored_type, types.at(expected_.dtype)) << tensor.name;
+  for (const auto& [model, plan, expected] : PlanEveryModel()) {
+    SCOPED_TRACE(model.repository);
+    for (const PlannedTensor& tensor : plan.tensors) {
+      EXPECT_EQ(tensor.stored_bytes, Elements(tensor.shape) * BytesOf(tensor.stored_type))
+          << tensor.name;
+      if (tensor.stored_type != "U8" && !expected.dtype.empty()) {
+        EXPECT_EQ(tensor.stored_type, types.at(expected.dtype)) << tensor.name;
+      }
     }
   }
 }
 
-TEST_P(FullSize, LeavesOutTheUntiedHeadAndNothingElse) {
-  for (const PlannedTensor& tensor : plan_.tensors) {
-    EXPECT_EQ(tensor.use, tensor.name == expected_.head ? TensorUse::kHead : TensorUse::kLoaded)
-        << tensor.name;
+TEST(FullSize, LeavesOutTheUntiedHeadAndNothingElse) {
+  for (const auto& [model, plan, expected] : PlanEveryModel()) {
+    SCOPED_TRACE(model.repository);
+    for (const PlannedTensor& tensor : plan.tensors) {
+      EXPECT_EQ(tensor.use, tensor.name == expected.head ? TensorUse::kHead : TensorUse::kLoaded)
+          << tensor.name;
+    }
   }
 }
 
-TEST_P(FullSize, AddsItsTensorsUp) {
-  int64_t all = 0, left_out = 0;
-  for (const PlannedTensor& tensor : plan_.tensors) {
-    all += tensor.stored_bytes;
-    if (tensor.use != TensorUse::kLoaded) left_out += tensor.stored_bytes;
+TEST(FullSize, AddsItsTensorsUp) {
+  for (const auto& [model, plan, expected] : PlanEveryModel()) {
+    SCOPED_TRACE(model.repository);
+    int64_t all = 0, left_out = 0;
+    for (const PlannedTensor& tensor : plan.tensors) {
+      all += tensor.stored_bytes;
+      if (tensor.use != TensorUse::kLoaded) left_out += tensor.stored_bytes;
+    }
+    EXPECT_EQ(all, plan.stored_bytes + left_out);
+    EXPECT_EQ(plan.weight_bytes, HeldBytes(expected));
   }
-  EXPECT_EQ(all, plan_.stored_bytes + left_out);
-  EXPECT_EQ(plan_.weight_bytes, HeldBytes(expected_));
 }
 
-TEST_P(FullSize, KnowsThatItsWeightsAreNotThere) {
-  EXPECT_FALSE(plan_.has_weights);
-  EXPECT_EQ(plan_.compute_type, "bfloat16");
-  ASSERT_EQ(plan_.devices.size(), 1U);
-  EXPECT_EQ(plan_.devices[0].blocks, plan_.spec.blocks);
-  EXPECT_EQ(plan_.devices[0].weight_bytes, HeldBytes(expected_));
+TEST(FullSize, KnowsThatItsWeightsAreNotThere) {
+  for (const auto& [model, plan, expected] : PlanEveryModel()) {
+    SCOPED_TRACE(model.repository);
+    EXPECT_FALSE(plan.has_weights);
+    EXPECT_EQ(plan.compute_type, "bfloat16");
+    ASSERT_EQ(plan.devices.size(), 1U);
+    EXPECT_EQ(plan.devices[0].blocks, plan.spec.blocks);
+    EXPECT_EQ(plan.devices[0].weight_bytes, HeldBytes(expected));
+  }
 }
-
-std::string CaseName(const ::testing::TestParamInfo<FullSizeModel>& info) {
-  std::string name = info.param.name;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Models, FullSize, ::testing::ValuesIn(FullSizeModels()), CaseName);
 
 }  // namespace
 }  // namespace sinkd::testing
