@@ -13,6 +13,8 @@
 
 #include "server/base/status.h"
 #include "server/models/checkpoint_loader.h"
+#include "server/models/free_memory.h"
+#include "server/models/model_folder.h"
 #include "server/models/registry_errors.h"
 #include "server/models/spec_cache.h"
 
@@ -58,11 +60,7 @@ struct Registry::State {
   std::map<std::string, Slot, std::less<>> slots;
 
   // The folder of a model; empty when there is none.
-  fs::path Folder(std::string_view id) const {
-    std::error_code error;
-    fs::path folder = fs::canonical(root / fs::path(id), error);
-    return !error && fs::is_directory(folder, error) ? folder : fs::path();
-  }
+  fs::path Folder(std::string_view id) const { return ModelFolder(root / fs::path(id)); }
 
   // The slot of `id`, under the lock; null when the model was never touched.
   Slot* Find(std::string_view id) {
@@ -221,8 +219,11 @@ absl::Status Registry::State::Lead(const std::shared_ptr<State>& self, const std
     loaded->id = id;
     handle = ModelHandle(new LoadedModel(*std::move(loaded)), [self, id](const LoadedModel* model) {
       delete model;
+      ReturnFreeMemory();
       self->Released(id);
     });
+  } else {
+    ReturnFreeMemory();
   }
 
   lock.lock();
