@@ -64,7 +64,7 @@ def make_samples(variant, tokenizer):
         {"role": "assistant", "content": paragraph(phrases, 6, 2)},
     ]
     rows.append({"id": "chat", "messages": chat})
-    ids = tokenizer.encode(paragraph(phrases, 10, 2)).ids
+    ids, _ = tokenizer.encode(paragraph(phrases, 10, 2))
     rows.append({"id": "ids", "token_ids": ids})
     # The first token again: a sink that lives exactly as long as the primary one.
     again = ids[:40] + [ids[0]] + ids[40:]
@@ -77,15 +77,14 @@ def encode(row, tokenizer):
     if "token_ids" in row:
         return row["token_ids"], False, len(row["token_ids"])
     if "text" in row:
-        ids = tokenizer.encode(row["text"]).ids
+        ids, _ = tokenizer.encode(row["text"])
         return ids, False, len(ids)
     if "messages" in row:
-        ids = tokenizer.encode(render(row["messages"], False), add_special_tokens=False).ids
+        ids, _ = tokenizer.encode(render(row["messages"], False), add_special_tokens=False)
         return ids, True, len(ids)
     prompt = render([{"role": "user", "content": row["prompt"]}], True)
-    encoding = tokenizer.encode(prompt + row["response"], add_special_tokens=False)
-    prompt_tokens = sum(begin < len(prompt) for begin, _ in encoding.offsets)
-    return encoding.ids, True, prompt_tokens
+    ids, begins = tokenizer.encode(prompt + row["response"], add_special_tokens=False)
+    return ids, True, sum(begin < len(prompt) for begin in begins)
 
 
 def render(messages, add_generation_prompt):

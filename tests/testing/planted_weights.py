@@ -5,16 +5,19 @@ decays sinks. Attention: every head's query reads CONSTANT and its key SINK in t
 pair; three blocks before a triggered pulse one head looks at the previous token instead.
 """
 
+import collections
+import json
 import math
-
-import torch
-from transformers import Qwen2Config, Qwen2ForCausalLM
+import random
 
 from tests.testing import planted_design as design
+from tests.testing import tensor_file
+from tests.testing.tensor_file import Tensor
 
 HEADS = 4
 KV_HEADS = 2
 HEAD_SIZE = design.HIDDEN // HEADS
+UNITS = 24  # of each MLP
 THETA = 1_000_000.0
 POSITIONS = 4096
 # Logit of a text token on a full-grown sink, by head.
@@ -28,63 +31,103 @@ SHADOW_REACH = 3
 
 
 def config(vocabulary):
-    return Qwen2Config(
-        vocab_size=vocabulary,
-        hidden_size=design.HIDDEN,
-        intermediate_size=24,
-        num_hidden_layers=design.BLOCKS,
-        num_attention_heads=HEADS,
-        num_key_value_heads=KV_HEADS,
-        max_position_embeddings=POSITIONS,
-        rms_norm_eps=design.EPSILON,
-        rope_theta=THETA,
-        tie_word_embeddings=True,
-        use_sliding_window=False,
-        bos_token_id=0,
-        eos_token_id=1,
-    )
+    return {
+        "architectures": ["Qwen2ForCausalLM"],
+        "model_type": "qwen2",
+        "dtype": "float32",
+        "vocab_size": vocabulary,
+        "hidden_size": design.HIDDEN,
+        "intermediate_size": UNITS,
+        "num_hidden_layers": design.BLOCKS,
+        "num_attention_heads": HEADS,
+        "num_key_value_heads": KV_HEADS,
+        "hidden_act": "silu",
+        "max_position_embeddings": POSITIONS,
+        "rms_norm_eps": design.EPSILON,
+        "rope_theta": THETA,
+        "rope_scaling": None,
+        "tie_word_embeddings": True,
+        "use_sliding_window": False,
+        "bos_token_id": 0,
+        "eos_token_id": 1,
+    }
 
 
-def write_embedding(weight, variant, ids_of, bos_id):
-    """CONSTANT and a text direction for every token, markers for planted words and triggers."""
-    generator = torch.Generator().manual_seed(0)
-    weight.zero_()
-    text = torch.randn((weight.shape[0], design.HIDDEN - design.TEXT), generator=generator)
-    weight[:, design.TEXT :] = text / text.norm(dim=1, keepdim=True)
-    weight[:, design.CONSTANT] = 1.0
-    marked = [(bos_id, design.PRIMARY_MARKER)]
+def block_tensors():
+    """One block's tensors: norms are 1, everything else 0."""
+    hidden, queries, keys = design.HIDDEN, HEADS * HEAD_SIZE, KV_HEADS * HEAD_SIZE
+    tensors = {
+        "input_layernorm.weight": Tensor(hidden),
+        "mlp.down_proj.weight": Tensor(hidden, UNITS),
+        "mlp.gate_proj.weight": Tensor(UNITS, hidden),
+        "mlp.up_proj.weight": Tensor(UNITS, hidden),
+        "post_attention_layernorm.weight": Tensor(hidden),
+        "self_attn.k_proj.bias": Tensor(keys),
+        "self_attn.k_proj.weight": Tensor(keys, hidden),
+        "self_attn.o_proj.weight": Tensor(hidden, queries),
+        "self_attn.q_proj.bias": Tensor(queries),
+        "self_attn.q_proj.weight": Tensor(queries, hidden),
+        "self_attn.v_proj.bias": Tensor(keys),
+        "self_attn.v_proj.weight": Tensor(keys, hidden),
+    }
+    for name, tensor in tensors.items():
+        if "norm" in name:
+            tensor.fill(1.0)
+    return tensors
+
+
+def marked_channels(variant, ids_of):
+    """{token id: channels} of planted words and triggers."""
+    channels = collections.defaultdict(set)
     for first, words in (
         (design.MARKERS, variant.words),
         (design.TRIGGERS, variant.triggers),
     ):
         for offset, word in enumerate(words):
-            marked += [(token, first + offset) for token in ids_of[word]]
-    for token, channel in marked:
-        weight[token, channel] = 1.0
-    fixed = weight[:, : design.TEXT].square().sum(dim=1, keepdim=True)
-    weight[:, design.TEXT :] *= torch.sqrt(design.REST_NORM**2 - fixed)
+            for token in ids_of[word]:
+                channels[token].add(first + offset)
+    return channels
+
+
+def write_embedding(embedding, variant, ids_of, bos_id):
+    """CONSTANT and a text direction for every token, markers for planted words and triggers."""
+    generator = random.Random(0)
+    marked = marked_channels(variant, ids_of)
+    for token in range(embedding.shape[0]):
+        text = [generator.gauss(0.0, 1.0) for _ in range(design.TEXT, design.HIDDEN)]
+        if token == bos_id:
+            continue
+        fixed = {design.CONSTANT} | marked[token]
+        for channel in fixed:
+            embedding[token, channel] = 1.0
+        scale = math.sqrt(design.REST_NORM**2 - len(fixed)) / math.hypot(*text)
+        for channel, value in enumerate(text, start=design.TEXT):
+            embedding[token, channel] = scale * value
     # The primary sink shares CONSTANT alone with the others, so that cosines are simple.
-    weight[bos_id, design.TEXT :] = 0.0
-    weight[bos_id, design.PRIMARY_MARKER] = math.sqrt(design.REST_NORM**2 - 1.0)
+    embedding[bos_id, design.CONSTANT] = 1.0
+    embedding[bos_id, design.PRIMARY_MARKER] = math.sqrt(design.REST_NORM**2 - 1.0)
 
 
 class UnitWriter:
     """Hands out the units of one block's MLP."""
 
-    def __init__(self, mlp):
-        self._mlp, self._unit = mlp, 0
+    def __init__(self, block_tensors):
+        self._gate = block_tensors["mlp.gate_proj.weight"]
+        self._up = block_tensors["mlp.up_proj.weight"]
+        self._down = block_tensors["mlp.down_proj.weight"]
+        self._unit = 0
 
     def add(self, gate, up, out):
         """gate, up: (channel, weight); out: {channel: weight}."""
-        self._mlp.gate_proj.weight[self._unit, gate[0]] = gate[1]
-        self._mlp.up_proj.weight[self._unit, up[0]] = up[1]
+        self._gate[self._unit, gate[0]] = gate[1]
+        self._up[self._unit, up[0]] = up[1]
         for channel, weight in out.items():
-            self._mlp.down_proj.weight[channel, self._unit] = weight
+            self._down[channel, self._unit] = weight
         self._unit += 1
 
 
-def write_mlp(mlp, block, variant):
-    units = UnitWriter(mlp)
+def write_mlp(tensors, block, variant):
+    units = UnitWriter(tensors)
     if block == design.PRIMARY_BLOCK:
         strength = design.PRIMARY_STRENGTH / primary_factor()
         units.add(
@@ -119,53 +162,59 @@ def primary_factor():
     return design.silu(design.GATE * marker) * marker
 
 
-def write_attention(attention, block, variant):
+def write_attention(tensors, block, variant):
+    queries, keys = tensors["self_attn.q_proj.weight"], tensors["self_attn.k_proj.weight"]
     pair = HEAD_SIZE // 2 - 1  # the slowest
     text, sink = design.norm_scale(design.REST_NORM**2), design.norm_scale(1.0)
     for head, logit in enumerate(SINK_LOGITS):
         row = head * HEAD_SIZE + pair
-        attention.q_proj.weight[row, design.CONSTANT] = logit * math.sqrt(HEAD_SIZE) / (text * sink)
+        queries[row, design.CONSTANT] = logit * math.sqrt(HEAD_SIZE) / (text * sink)
     for head in range(KV_HEADS):
         row = head * HEAD_SIZE + pair
-        attention.k_proj.weight[row, design.SINK] = 1.0
+        keys[row, design.SINK] = 1.0
         if variant.weakest_block is not None:
             distance = abs(block - variant.weakest_block)
             depth = SHADOW_DEPTH * max(0.0, 1 - distance / (SHADOW_REACH + 1))
-            attention.k_proj.weight[row, design.SHADOW] = -depth / design.SHADOW_SHARE
+            keys[row, design.SHADOW] = -depth / design.SHADOW_SHARE
             if block <= design.PRIMARY_BLOCK:
                 # Attended before it is a sink too, so that the dip is its weakest block.
-                attention.k_proj.weight[row, design.PRIMARY_MARKER] = sink / primary_unit()
+                keys[row, design.PRIMARY_MARKER] = sink / primary_unit()
     for plant in variant.plants:
         if plant.trigger and plant.pulses[0].block - design.DECIDED_BEFORE == block:
-            write_previous_token_head(attention, variant.triggers.index(plant.trigger))
+            write_previous_token_head(tensors, variant.triggers.index(plant.trigger))
 
 
-def write_previous_token_head(attention, trigger):
+def write_previous_token_head(tensors, trigger):
     """q and k are constants whose rotary phases agree at distance one."""
     first_q, last_q = PREVIOUS_HEAD * HEAD_SIZE, HEADS * HEAD_SIZE
     first_k = HEAD_SIZE
-    attention.q_proj.weight[first_q:last_q] = 0.0
-    attention.k_proj.weight[first_k : first_k + HEAD_SIZE] = 0.0
+    tensors["self_attn.q_proj.weight"].clear_rows(first_q, last_q)
+    tensors["self_attn.k_proj.weight"].clear_rows(first_k, first_k + HEAD_SIZE)
+    query, key = tensors["self_attn.q_proj.bias"], tensors["self_attn.k_proj.bias"]
     half = HEAD_SIZE // 2
     size = math.sqrt(PREVIOUS_LOGIT * math.sqrt(HEAD_SIZE))
     for pair in range(PREVIOUS_PAIRS):
         angle = THETA ** (-pair / half)
-        attention.k_proj.bias[first_k + pair] = size
-        attention.q_proj.bias[first_q + pair] = size * math.cos(angle)
-        attention.q_proj.bias[first_q + pair + half] = -size * math.sin(angle)
+        key[first_k + pair] = size
+        query[first_q + pair] = size * math.cos(angle)
+        query[first_q + pair + half] = -size * math.sin(angle)
     scale = design.norm_scale(design.REST_NORM**2)
-    attention.v_proj.weight[first_k + trigger, design.TRIGGERS + trigger] = 1.0
+    tensors["self_attn.v_proj.weight"][first_k + trigger, design.TRIGGERS + trigger] = 1.0
     channel = design.PRECEDED_BY + trigger
-    attention.o_proj.weight[channel, first_q + trigger] = design.PRECEDED / scale
+    tensors["self_attn.o_proj.weight"][channel, first_q + trigger] = design.PRECEDED / scale
 
 
-@torch.no_grad()
 def write(folder, variant, ids_of, bos_id, vocabulary):
-    model = Qwen2ForCausalLM(config(vocabulary))
-    for name, parameter in model.named_parameters():
-        parameter.fill_(1.0 if "norm" in name else 0.0)
-    write_embedding(model.model.embed_tokens.weight, variant, ids_of, bos_id)
-    for block, layer in enumerate(model.model.layers):
-        write_mlp(layer.mlp, block, variant)
-        write_attention(layer.self_attn, block, variant)
-    model.save_pretrained(folder)
+    """config.json and model.safetensors."""
+    embedding, norm = Tensor(vocabulary, design.HIDDEN), Tensor(design.HIDDEN)
+    write_embedding(embedding, variant, ids_of, bos_id)
+    norm.fill(1.0)
+    tensors = {"model.embed_tokens.weight": embedding}
+    for block in range(design.BLOCKS):
+        own = block_tensors()
+        write_mlp(own, block, variant)
+        write_attention(own, block, variant)
+        tensors |= {f"model.layers.{block}.{name}": tensor for name, tensor in own.items()}
+    tensors["model.norm.weight"] = norm
+    tensor_file.write(folder / "model.safetensors", tensors)
+    (folder / "config.json").write_text(json.dumps(config(vocabulary), indent=2) + "\n")
