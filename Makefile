@@ -8,13 +8,17 @@ BENCH_BUILD := build/bench
 CPP_FILES = git ls-files '*.cc' '*.h'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup configure build test demo bench format lint clean
+.NOTPARALLEL:
+.PHONY: help setup oracles configure build test demo bench format lint clean
 
 help: ## list these commands
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
 
-setup: ## install what is missing: Debian packages, Rust, .venv (root or sudo)
-	@deploy/setup.sh
+setup: ## install what building and the demo need and is missing (root or sudo)
+	@deploy/setup.sh build
+
+oracles: ## install what the tests need beside that
+	@deploy/setup.sh test
 
 configure: setup
 	@cmake --preset $(PRESET) $(if $(wildcard build/$(PRESET)/build.ninja),--log-level=WARNING)
@@ -22,13 +26,14 @@ configure: setup
 build: configure ## build server, client and tests into build/dev, or build/PRESET
 	@cmake --build --preset $(PRESET) --parallel $(JOBS)
 
-test: build ## build and run every test
+test: oracles build ## build and run every test
 	@ctest --preset $(PRESET) --parallel $(JOBS)
 
-demo: build ## run server and client on real prompts, end to end
+demo: configure ## build server and client, and run them on real prompts, end to end
+	@cmake --build --preset $(PRESET) --parallel $(JOBS) --target sinkd sinkctl
 	@deploy/demo/run.sh build/$(PRESET)
 
-bench: setup ## build and run the benchmarks, docs/benchmarks.md; QUICK=1: a first look
+bench: oracles ## build and run the benchmarks, docs/benchmarks.md; QUICK=1: a first look
 	@cmake --preset release -B $(BENCH_BUILD) -DSINKD_BUILD_TESTS=ON -DSINKD_BUILD_BENCHMARKS=ON --log-level=WARNING \
 	  '-DSINKD_BENCH_ARGUMENTS=$(if $(QUICK),--quick,--write;docs/benchmarks.md)'
 	@cmake --build $(BENCH_BUILD) --parallel $(JOBS) --target bench

