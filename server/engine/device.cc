@@ -21,7 +21,8 @@ const std::string& CudaProblem() {
     }
     if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) != nullptr) return "";
     const char* error = dlerror();
-    return StrCat("libtorch's CUDA half cannot be loaded: ", error == nullptr ? "" : error);
+    return StrCat("needs libtorch's CUDA half, which cannot be loaded: ",
+                  error == nullptr ? "" : error, "; `deploy/setup.sh cuda` installs what it links");
   }();
   return problem;
 }
