@@ -13,7 +13,7 @@ namespace v1 = ::sinks::v1;
 constexpr std::string_view kSinkHeader =
     "sample_index,sample_id,tokens,prompt_tokens,window_start,window_end,undecided,role,position,"
     "token_id,token_text,kind,l_start,lifetime,layers,contiguous,margin,mlp_norm,state_norm,score,"
-    "score_maximum,score_curve\r\n";
+    "score_maximum,score_curve,learned_sink_mass\r\n";
 constexpr std::string_view kAlphaHeader = "sample_index,block,head,position,alpha\r\n";
 constexpr std::string_view kLevelHeader = "l_start,lifetime,kind,count\r\n";
 constexpr std::string_view kFitHeader =
@@ -22,7 +22,7 @@ constexpr std::string_view kFitHeader =
     "spearman_p\r\n";
 constexpr std::string_view kBlockHeader =
     "block,primary,primary_lower,primary_upper,secondary,secondary_lower,secondary_upper,rest,"
-    "primary_norm,samples_weakest_here\r\n";
+    "primary_norm,samples_weakest_here,learned_sink_mass\r\n";
 constexpr std::string_view kRateHeader = "position,rate,hits,cells\r\n";
 
 std::string_view Header(const Sections& sections, bool alpha_rows) {
@@ -46,6 +46,7 @@ std::string SinkRow(const v1::SampleRecord& record, const v1::Sink& sink, const 
   row.AddIf(sink.has_state_norm(), sink.state_norm()).AddIf(sink.has_score(), sink.score());
   row.AddIf(sink.has_score_maximum(), sink.score_maximum());
   row.Add(fmt::format("{}", fmt::join(sink.score_curve(), " ")));
+  row.Add(fmt::format("{}", fmt::join(record.learned_sink_mass(), " ")));
   return row.Take();
 }
 
@@ -83,7 +84,8 @@ void WriteLevels(const v1::LevelReport& report, Output& output) {
   }
 }
 
-void WriteBlocks(const v1::CompensationReport& report, Output& output) {
+void WriteBlocks(const v1::CompensationReport& report, const v1::LearnedSinkReport& learned,
+                 Output& output) {
   for (int block = 0; block < report.blocks_size(); ++block) {
     const v1::BlockCompensation& values = report.blocks(block);
     const auto weakest = report.weakest_block().find(block);
@@ -96,6 +98,8 @@ void WriteBlocks(const v1::CompensationReport& report, Output& output) {
     row.AddIf(values.has_secondary_interval(), values.secondary_interval().upper());
     row.Add(values.rest()).Add(values.primary_norm());
     row.Add(weakest == report.weakest_block().end() ? int64_t{0} : weakest->second);
+    const bool has_mass = block < learned.mass_size();
+    row.AddIf(has_mass, has_mass ? learned.mass(block) : 0.0);
     output.Write(row.Take());
   }
 }
@@ -144,7 +148,7 @@ void CsvWriter::Summary(const v1::Summary& summary) {
     WriteFits("score", summary.regression().score(), output_);
     WriteFits("lifetime", summary.regression().lifetime(), output_);
   }
-  if (sections.compensation) WriteBlocks(summary.compensation(), output_);
+  if (sections.compensation) WriteBlocks(summary.compensation(), summary.learned_sinks(), output_);
   if (sections.rate) WriteRates(summary.sink_rate(), output_);
 }
 

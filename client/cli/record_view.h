@@ -19,7 +19,8 @@ struct RecordView {
   bool curves = true;  // where the record holds them
 };
 
-// A line on the sample and a table of its sinks, the primary sink first and marked.
+// A line on the sample and a table of its sinks, the primary sink first and marked; with scores, a
+// line on the model's learned sinks if it has any.
 std::string RenderRecord(const sinks::v1::SampleRecord& record, const RecordView& view,
                          const Terminal& terminal);
 

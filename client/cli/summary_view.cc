@@ -62,6 +62,9 @@ std::string RenderSummary(const v1::Summary& summary, const SummaryView& view,
   if (show.compensation && summary.has_compensation()) {
     text += RenderCompensation(summary.compensation(), view, terminal);
   }
+  if ((show.scores || show.compensation) && summary.has_learned_sinks()) {
+    text += RenderLearnedSinks(summary.learned_sinks(), view, terminal);
+  }
   if (show.rate && summary.has_sink_rate()) {
     text += RenderSinkRate(summary.sink_rate(), view, terminal);
   }
@@ -76,6 +79,18 @@ std::string RenderScores(const v1::ScoreReport& report, const Terminal& terminal
     AddScoreRow(Cell(KindName(statistics.kind()), KindStyle(statistics.kind())), statistics, table);
   }
   return Heading("scores: mean attention received over the blocks that read a sink", terminal) +
+         table.Render(terminal.color_out);
+}
+
+std::string RenderLearnedSinks(const v1::LearnedSinkReport& report, const SummaryView& view,
+                               const Terminal& terminal) {
+  Table table({{"block"}, {"mass"}, {"", Align::kLeft}});
+  for (int block = 0; block < report.mass_size(); ++block) {
+    const double mass = report.mass(block);
+    table.AddRow({std::to_string(block), Fixed(mass, 4),
+                  Cell(view.charts ? Bar(mass, 1.0, 30, terminal.unicode) : "", Style::kCyan)});
+  }
+  return Heading("learned sinks: share of the attention that goes to no position", terminal) +
          table.Render(terminal.color_out);
 }
 

@@ -28,6 +28,8 @@ std::string RenderRegression(const sinks::v1::RegressionReport& report, const Su
                              const Terminal& terminal);
 std::string RenderCompensation(const sinks::v1::CompensationReport& report, const SummaryView& view,
                                const Terminal& terminal);
+std::string RenderLearnedSinks(const sinks::v1::LearnedSinkReport& report, const SummaryView& view,
+                               const Terminal& terminal);
 std::string RenderSinkRate(const sinks::v1::SinkRateReport& report, const SummaryView& view,
                            const Terminal& terminal);
 

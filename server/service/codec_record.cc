@@ -60,6 +60,7 @@ sinks::v1::SampleRecord EncodeWithoutSinks(const SampleRecord& in) {
   out.set_undecided(in.undecided);
   if (in.compensation) EncodeCurves(*in.compensation, out.mutable_compensation());
   if (in.sink_rate) EncodeCounts(*in.sink_rate, out.mutable_sink_rate());
+  out.mutable_learned_sink_mass()->Assign(in.learned_sink_mass.begin(), in.learned_sink_mass.end());
   return out;
 }
 

@@ -155,6 +155,11 @@ void Encode(const CompensationReport& in, sinks::v1::CompensationReport* out) {
   EncodeInterval(in.spearman_interval, [out] { return out->mutable_spearman_interval(); });
 }
 
+void Encode(const LearnedSinkReport& in, sinks::v1::LearnedSinkReport* out) {
+  out->set_samples(in.samples);
+  out->mutable_mass()->Assign(in.mass.begin(), in.mass.end());
+}
+
 }  // namespace
 
 sinks::v1::Summary EncodeSummary(const SummaryReport& report) {
@@ -168,6 +173,7 @@ sinks::v1::Summary EncodeSummary(const SummaryReport& report) {
   if (report.levels) Encode(*report.levels, out.mutable_levels());
   if (report.regression) Encode(*report.regression, out.mutable_regression());
   if (report.compensation) Encode(*report.compensation, out.mutable_compensation());
+  if (report.learned_sinks) Encode(*report.learned_sinks, out.mutable_learned_sinks());
   return out;
 }
 

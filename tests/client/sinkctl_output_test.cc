@@ -35,6 +35,31 @@ std::vector<json> ParseLines(const std::string& text) {
   return values;
 }
 
+// The answers of a model with learned sinks: l / 32 of the attention in block l.
+grpc::Status AnswerWithLearnedSinks(grpc::ServerContext&, AnalyzeStream& stream) {
+  sinks::v1::AnalyzeRequest request;
+  stream.Read(&request);
+  const sinks::v1::AnalysisSpec spec = request.spec();
+  stream.Write(MakeStarted(spec));
+  int64_t samples = 0;
+  for (; stream.Read(&request); ++samples) {
+    sinks::v1::AnalyzeResponse response;
+    *response.mutable_record() = MakeRecord(samples, request.sample());
+    for (int l = 0; l < kFakeBlocks; ++l) {
+      response.mutable_record()->add_learned_sink_mass(static_cast<float>(l) / 32);
+    }
+    if (!spec.summary_only()) stream.Write(response);
+  }
+  sinks::v1::AnalyzeResponse response;
+  *response.mutable_summary() = MakeSummary(spec, samples, 10 * samples);
+  response.mutable_summary()->mutable_learned_sinks()->set_samples(samples);
+  for (int l = 0; l < kFakeBlocks; ++l) {
+    response.mutable_summary()->mutable_learned_sinks()->add_mass(l / 32.0);
+  }
+  stream.Write(response);
+  return grpc::Status::OK;
+}
+
 TEST_F(SinkctlTest, WritesOneJsonDocumentThatReadsBackAsTheMessages) {
   server_.sample_errors[1] =
       MakeError(grpc::StatusCode::INVALID_ARGUMENT, "bad", "EMPTY_SAMPLE", "sample.text");
@@ -140,6 +165,33 @@ TEST_F(SinkctlTest, WritesAlphaOfEveryPosition) {
   EXPECT_EQ(lines[1]["alpha"]["values"][3], "NaN");
 }
 
+TEST_F(SinkctlTest, WritesTheMassOfLearnedSinks) {
+  server_.analyze = AnswerWithLearnedSinks;
+  const auto sinks = ParseCsv(RunWithInput({"scores", "alpha", "-o", "csv"}, kTwoSamples).out);
+  EXPECT_EQ(sinks[0].back(), "learned_sink_mass");
+  for (size_t row = 1; row < sinks.size(); ++row) {
+    EXPECT_THAT(sinks[row].back(), ::testing::StartsWith("0 0.03125 0.0625 0.09375 "));
+  }
+  const auto blocks = ParseCsv(Run({"compensation", "alpha", "--text", "a", "-o", "csv"}).out);
+  EXPECT_EQ(blocks[0].back(), "learned_sink_mass");
+  EXPECT_EQ(blocks[1].back(), "0");
+  EXPECT_EQ(blocks[12].back(), "0.34375");
+  const json document = json::parse(Run({"scores", "alpha", "--text", "a", "-o", "json"}).out);
+  EXPECT_EQ(document["results"][0]["record"]["learnedSinkMass"][4], 0.125);
+  EXPECT_EQ(document["summary"]["learnedSinks"]["mass"][4], 0.125);
+  const auto lines = ParseLines(Run({"scores", "alpha", "--text", "a", "-o", "jsonl"}).out);
+  EXPECT_EQ(lines[1]["record"]["learnedSinkMass"].size(), 12u);
+}
+
+TEST_F(SinkctlTest, LeavesTheMassOfLearnedSinksEmptyForOtherModels) {
+  const auto sinks = ParseCsv(Run({"scores", "alpha", "--text", "a", "-o", "csv"}).out);
+  EXPECT_EQ(sinks[1].back(), "");
+  const auto blocks = ParseCsv(Run({"compensation", "alpha", "--text", "a", "-o", "csv"}).out);
+  EXPECT_EQ(blocks[1].back(), "");
+  EXPECT_THAT(Run({"analyze", "alpha", "--all", "--text", "a"}).out,
+              Not(HasSubstr("learned sinks")));
+}
+
 TEST_F(SinkctlTest, AsksForRecordsOnlyWhereTheyAreShown) {
   EXPECT_EQ(ParseLines(Run({"levels", "alpha", "--text", "a", "-o", "jsonl"}).out).size(), 3u);
   EXPECT_EQ(
@@ -161,6 +213,20 @@ TEST_F(SinkctlTest, ShowsSinksAsATableWithoutControlCharacters) {
   EXPECT_THAT(Run({"detect", "alpha", "--text", "a"}).out, HasSubstr("0.0625"));
   EXPECT_THAT(result.out, HasSubstr("a note of the server"));
   EXPECT_THAT(result.out, Not(HasSubstr("\x1b")));
+}
+
+TEST_F(SinkctlTest, ShowsTheMassOfLearnedSinksWhereAttentionIsShown) {
+  server_.analyze = AnswerWithLearnedSinks;
+  constexpr const char* kHeading = "learned sinks: share of the attention that goes to no position";
+  const std::string scores = RunWithInput({"scores", "alpha"}, kTwoSamples).out;
+  EXPECT_THAT(scores, HasSubstr("learned sinks take 0.1719 of the attention, by block "));
+  EXPECT_THAT(scores, HasSubstr(kHeading));
+  EXPECT_THAT(scores, HasSubstr("0.1250"));
+  EXPECT_THAT(Run({"analyze", "alpha", "--all", "--text", "a"}).out, HasSubstr(kHeading));
+  EXPECT_THAT(Run({"compensation", "alpha", "--text", "a"}).out, HasSubstr(kHeading));
+  const std::string bare = Run({"scores", "alpha", "--text", "a", "--no-chart"}).out;
+  EXPECT_THAT(bare, HasSubstr("learned sinks take 0.1719 of the attention\n"));
+  EXPECT_THAT(Run({"detect", "alpha", "--text", "a"}).out, Not(HasSubstr("learned sinks")));
 }
 
 TEST_F(SinkctlTest, ShowsEveryReportOfOnePass) {

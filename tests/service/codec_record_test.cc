@@ -1,5 +1,6 @@
 #include "server/service/codec_record.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fake_catalog.h"
@@ -37,6 +38,19 @@ TEST(CodecRecord, ASmallRecordIsOneMessage) {
   EXPECT_FALSE(parts[0].has_continued());
   EXPECT_FALSE(parts[0].has_compensation());
   EXPECT_FALSE(parts[0].sinks(0).has_score());
+  EXPECT_EQ(parts[0].learned_sink_mass_size(), 0);
+}
+
+TEST(CodecRecord, TheMassOfLearnedSinksComesOnceWithTheFirstPart) {
+  SampleRecord record = RecordWithSinks(100);
+  record.learned_sink_mass = {0, 0.125F, 0.25F, 0.5F, 0.75F, 1};
+  const std::vector<sinks::v1::SampleRecord> parts = EncodeRecord(record, 4096);
+  ASSERT_GT(parts.size(), 1u);
+  EXPECT_THAT(parts[0].learned_sink_mass(), ::testing::ElementsAreArray(record.learned_sink_mass));
+  for (size_t i = 1; i < parts.size(); ++i) EXPECT_EQ(parts[i].learned_sink_mass_size(), 0);
+  sinks::v1::SampleRecord read;
+  ASSERT_TRUE(read.ParseFromString(parts[0].SerializeAsString()));
+  EXPECT_THAT(read.learned_sink_mass(), ::testing::ElementsAreArray(record.learned_sink_mass));
 }
 
 TEST(CodecRecord, ALargeRecordComesInPartsThatJoinToTheWhole) {

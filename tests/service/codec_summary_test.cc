@@ -1,5 +1,6 @@
 #include "server/service/codec_summary.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace sinkd {
@@ -10,7 +11,8 @@ TEST(CodecSummary, AnEmptySummaryHasCountsAndNoReports) {
   EXPECT_TRUE(summary.has_samples());
   EXPECT_EQ(summary.samples(), 0);
   EXPECT_FALSE(summary.has_scores() || summary.has_levels() || summary.has_regression() ||
-               summary.has_compensation() || summary.has_sink_rate());
+               summary.has_compensation() || summary.has_sink_rate() ||
+               summary.has_learned_sinks());
 }
 
 TEST(CodecSummary, AnUndefinedFitHasItsReasonAndNoNumbers) {
@@ -50,6 +52,14 @@ TEST(CodecSummary, EmptyGroupsAndAbsentValuesStayAbsent) {
   EXPECT_FALSE(summary.scores().by_kind(0).has_mean());
   EXPECT_FALSE(summary.compensation().blocks(0).has_primary_interval());
   EXPECT_FALSE(summary.compensation().has_pearson_interval());
+}
+
+TEST(CodecSummary, KeepsTheMassOfLearnedSinks) {
+  SummaryReport report;
+  report.learned_sinks = {.samples = 3, .mass = {0.25, 0, 0.1}};
+  const sinks::v1::LearnedSinkReport out = EncodeSummary(report).learned_sinks();
+  EXPECT_EQ(out.samples(), 3);
+  EXPECT_THAT(out.mass(), testing::ElementsAre(0.25, 0, 0.1));
 }
 
 TEST(CodecSummary, KeepsEveryNumberOfALevelReport) {
