@@ -2,6 +2,7 @@
 // an independent numpy implementation finds in transformers' states, and what was planted comes
 // back exactly.
 #include <fstream>
+#include <numeric>
 #include <set>
 
 #include <absl/strings/str_cat.h>
@@ -97,6 +98,26 @@ INSTANTIATE_TEST_SUITE_P(
       std::replace(name.begin(), name.end(), '-', '_');
       return absl::StrCat(name, "_T", test.param.length);
     });
+
+TEST(LearnedSinks, TakeInARecordWhatTheyTakeInTransformers) {
+  const std::string checkpoint = "families/gpt_oss_sinks";
+  const auto model = LoadOrDie(checkpoint);
+  ASSERT_NE(model, nullptr);
+  const int64_t length = 200;
+  const ExpectedSample expected = ReadExpected(checkpoint, "f32", length);
+  const AnalysisSpec spec = SpecWithScores();
+  const SampleRecord got = AnalyzeOrDie(*model, spec, expected.ids, false);
+  Summary summary(spec);
+  ASSERT_TRUE(summary.Add(got).ok());
+  ASSERT_EQ(got.learned_sink_mass.size(), static_cast<size_t>(got.layers));
+  const size_t per_block = expected.learned_sink_mass.size() / got.learned_sink_mass.size();
+  for (size_t l = 0; l < got.learned_sink_mass.size(); ++l) {
+    const auto first = expected.learned_sink_mass.begin() + int64_t(l * per_block);
+    const double want = std::accumulate(first, first + int64_t(per_block), 0.0) / double(per_block);
+    EXPECT_NEAR(got.learned_sink_mass[l], want, 1e-5) << "block " << l;
+    EXPECT_NEAR(summary.Report().learned_sinks->mass[l], want, 1e-5) << "block " << l;
+  }
+}
 
 class Planted : public ::testing::TestWithParam<std::string> {};
 
