@@ -10,20 +10,22 @@
 
 #include <fmt/format.h>
 
+#include "tests/models/failed_load.h"
+
 namespace sinkd {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const fs::path kOracles = SINKD_ORACLE_DIR;
 
 // A model root with links to two real checkpoints: one with tokenizer and chat template
 // ("planted"), one of weights alone, stored in bfloat16 ("bare").
-class CheckpointLoaderTest : public testing::Test {
+class CheckpointLoaderTest : public ::testing::Test {
  protected:
   CheckpointLoaderTest()
-      : root_(fs::path(testing::TempDir()) / fmt::format("checkpoints_{}", getpid())) {
+      : root_(fs::path(::testing::TempDir()) / fmt::format("checkpoints_{}", getpid())) {
     fs::create_directories(root_);
     fs::create_directory_symlink(kOracles / "planted" / "planted-table", root_ / "planted");
     fs::create_directory_symlink(kOracles / "tiny" / "llama_stored_bfloat16", root_ / "bare");
@@ -100,6 +102,23 @@ TEST_F(CheckpointLoaderTest, ADeviceThatIsNotThereIsAFailureThatTellsWhich) {
   EXPECT_FALSE(error.ok());
   EXPECT_THAT(std::string(error.message()), HasSubstr("cuda:99"));
   EXPECT_EQ(registry.Get("bare")->state, ModelState::kFailed);
+}
+
+TEST_F(CheckpointLoaderTest, AVocabularyPaddedBeyondTheTokenizerIsNormal) {
+  const testing::LargeCheckpoint padded(root_ / "padded");
+  fs::copy_file(kOracles / "planted" / "planted-table" / "tokenizer.json",
+                root_ / "padded" / "tokenizer.json");
+  Registry registry(root_, {});
+  const absl::StatusOr<ModelEntry> entry = registry.Load("padded", {}, {}, {});
+  ASSERT_TRUE(entry.ok()) << entry.status();
+  EXPECT_THAT(entry->info->warnings, ::testing::IsEmpty());
+  const absl::StatusOr<ModelHandle> handle = registry.Acquire("padded");
+  ASSERT_TRUE(handle.ok());
+  ASSERT_NE((*handle)->tokenizer, nullptr);
+  const auto last = static_cast<int32_t>(entry->spec->vocabulary) - 1;
+  EXPECT_GT(last, (*handle)->tokenizer->vocabulary_size());
+  const std::vector<TokenIds> batch = {{0, last}};
+  EXPECT_TRUE((*handle)->model->Run(batch, {}).ok());
 }
 
 }  // namespace
