@@ -13,6 +13,7 @@
 #include "server/analysis/summary.h"
 #include "server/engine/model.h"
 #include "tests/engine/oracle_files.h"
+#include "tests/engine/parity_cases.h"
 
 namespace sinkd::testing {
 namespace {
@@ -47,22 +48,7 @@ SampleRecord AnalyzeOrDie(const Model& model, const AnalysisSpec& spec, const To
   return record.value_or(SampleRecord());
 }
 
-struct DetectionCase {
-  std::string checkpoint;
-  int64_t length;
-};
-
-class Detection : public ::testing::TestWithParam<DetectionCase> {};
-
-TEST_P(Detection, FindsThePositionsAndLayersOfTheOracle) {
-  const auto& [checkpoint, length] = GetParam();
-  const std::string file = absl::StrCat("detection_T", length, ".json");
-  const Json want = Json::parse(std::ifstream(OracleFolder() / (checkpoint + ".expected") / file));
-  const auto model = LoadOrDie(checkpoint);
-  ASSERT_NE(model, nullptr);
-  const SampleRecord got =
-      AnalyzeOrDie(*model, SpecWithScores(), ReadExpected(checkpoint, "f32", length).ids,
-                   want["chat_rendered"].get<bool>());
+void ExpectFound(const SampleRecord& got, const Json& want) {
   EXPECT_EQ(got.primary.position, want["p0"].get<int32_t>());
   EXPECT_EQ(got.window_start, want["window"][0].get<int32_t>());
   EXPECT_EQ(got.window_end, want["window"][1].get<int32_t>());
@@ -82,22 +68,30 @@ TEST_P(Detection, FindsThePositionsAndLayersOfTheOracle) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Oracle, Detection,
-    ::testing::Values(
-        DetectionCase{"tiny/llama_grouped", 64}, DetectionCase{"tiny/llama_grouped", 1000},
-        DetectionCase{"tiny/llama_grouped", 2500}, DetectionCase{"tiny/llama_rope_llama3", 1000},
-        DetectionCase{"tiny/qwen2_plain", 2}, DetectionCase{"tiny/qwen2_plain", 1000},
-        DetectionCase{"tiny/qwen2_yarn", 1000}, DetectionCase{"tiny/qwen2_window", 2500},
-        DetectionCase{"tiny/qwen3_plain", 1}, DetectionCase{"tiny/qwen3_plain", 1000},
-        DetectionCase{"smollm2/smollm2-135m-instruct", 64},
-        DetectionCase{"smollm2/smollm2-135m-instruct", 1000},
-        DetectionCase{"smollm2/smollm2-135m-instruct", 2500}),
-    [](const auto& test) {
-      std::string name = test.param.checkpoint.substr(test.param.checkpoint.find('/') + 1);
-      std::replace(name.begin(), name.end(), '-', '_');
-      return absl::StrCat(name, "_T", test.param.length);
-    });
+class Detection : public ::testing::TestWithParam<ParityCase> {};
+
+TEST_P(Detection, FindsThePositionsAndLayersOfTheOracle) {
+  const std::string& checkpoint = GetParam().checkpoint;
+  const auto model = LoadOrDie(checkpoint);
+  ASSERT_NE(model, nullptr);
+  for (const int64_t length : GetParam().lengths) {
+    SCOPED_TRACE(length);
+    const std::string file = absl::StrCat("detection_T", length, ".json");
+    const Json want =
+        Json::parse(std::ifstream(OracleFolder() / (checkpoint + ".expected") / file));
+    const SampleRecord got =
+        AnalyzeOrDie(*model, SpecWithScores(), ReadExpected(checkpoint, "f32", length).ids,
+                     want["chat_rendered"].get<bool>());
+    ExpectFound(got, want);
+  }
+}
+
+std::string TestName(const ::testing::TestParamInfo<ParityCase>& test) {
+  return NameOf(test.param);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCase, Detection, ::testing::ValuesIn(ParityCases()), TestName);
+INSTANTIATE_TEST_SUITE_P(SmolLM2, Detection, ::testing::Values(SmolLM2()), TestName);
 
 TEST(LearnedSinks, TakeInARecordWhatTheyTakeInTransformers) {
   const std::string checkpoint = "families/gpt_oss_sinks";

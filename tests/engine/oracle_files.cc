@@ -19,6 +19,22 @@ std::vector<T> ReadTensor(const SafetensorsFile& file, const std::string& name) 
   return values;
 }
 
+SafetensorsFile OpenOrDie(const std::string& checkpoint, const std::string& name) {
+  auto file =
+      SafetensorsFile::Open(OracleFolder() / (checkpoint + ".expected") / (name + ".safetensors"));
+  if (!file.ok()) {
+    fprintf(stderr, "%s\n", file.status().ToString().c_str());
+    std::abort();
+  }
+  return *std::move(file);
+}
+
+SiteValues ReadAll(const SafetensorsFile& file) {
+  SiteValues values;
+  for (const auto& [name, entry] : file.tensors()) values[name] = ReadTensor<float>(file, name);
+  return values;
+}
+
 }  // namespace
 
 std::filesystem::path OracleFolder() {
@@ -27,28 +43,30 @@ std::filesystem::path OracleFolder() {
 
 ExpectedSample ReadExpected(const std::string& checkpoint, const std::string& precision,
                             int64_t length) {
-  const std::filesystem::path path =
-      OracleFolder() / (checkpoint + ".expected") /
-      absl::StrCat("expected_", precision, "_T", length, ".safetensors");
-  const auto file = SafetensorsFile::Open(path);
-  if (!file.ok()) {
-    fprintf(stderr, "%s\n", file.status().ToString().c_str());
-    std::abort();
-  }
+  const SafetensorsFile file =
+      OpenOrDie(checkpoint, absl::StrCat("expected_", precision, "_T", length));
   ExpectedSample expected;
-  for (const int64_t id : ReadTensor<int64_t>(*file, "ids")) {
+  for (const int64_t id : ReadTensor<int64_t>(file, "ids")) {
     expected.ids.push_back(static_cast<int32_t>(id));
   }
-  expected.hidden = ReadTensor<float>(*file, "hidden");
-  expected.last_raw = ReadTensor<float>(*file, "last_raw");
-  expected.column_sum = ReadTensor<float>(*file, "column_sum");
-  expected.attention_self = ReadTensor<float>(*file, "attention_self");
-  expected.prefix64_column_sum = ReadTensor<float>(*file, "prefix64_column_sum");
-  expected.mlp_norm = ReadTensor<float>(*file, "mlp_norm");
-  if (file->tensors().contains("learned_sink_mass")) {
-    expected.learned_sink_mass = ReadTensor<float>(*file, "learned_sink_mass");
+  expected.hidden = ReadTensor<float>(file, "hidden");
+  expected.last_raw = ReadTensor<float>(file, "last_raw");
+  expected.column_sum = ReadTensor<float>(file, "column_sum");
+  expected.attention_self = ReadTensor<float>(file, "attention_self");
+  expected.prefix64_column_sum = ReadTensor<float>(file, "prefix64_column_sum");
+  expected.mlp_norm = ReadTensor<float>(file, "mlp_norm");
+  if (file.tensors().contains("learned_sink_mass")) {
+    expected.learned_sink_mass = ReadTensor<float>(file, "learned_sink_mass");
   }
   return expected;
+}
+
+SiteValues ReadSites(const std::string& checkpoint, int64_t length) {
+  return ReadAll(OpenOrDie(checkpoint, absl::StrCat("sites_f32_T", length)));
+}
+
+SiteValues ReadBfloat16Distances(const std::string& checkpoint, int64_t length) {
+  return ReadAll(OpenOrDie(checkpoint, absl::StrCat("site_distances_bf16_T", length)));
 }
 
 }  // namespace sinkd::testing

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace sinkd::testing {
 // One (checkpoint, sample) of the oracle. Axes as in trace.h.
 struct ExpectedSample {
   TokenIds ids;                            // [T]
-  std::vector<float> hidden;               // [L, T, C], the last layer after the final norm
+  std::vector<float> hidden;               // [L, T, C], the last one as the decoder gives it
   std::vector<float> last_raw;             // [T, C]
   std::vector<float> column_sum;           // [L, H, T]
   std::vector<float> attention_self;       // [L, H, T]
@@ -28,5 +29,12 @@ std::filesystem::path OracleFolder();  // where the oracles write
 // `checkpoint` is relative to OracleFolder(); precision is "f32" or "bf16".
 ExpectedSample ReadExpected(const std::string& checkpoint, const std::string& precision,
                             int64_t length);
+
+// Values at every site of every block, by "site.block": rows one after the other, width from the
+// number of rows.
+using SiteValues = std::map<std::string, std::vector<float>>;
+SiteValues ReadSites(const std::string& checkpoint, int64_t length);  // of transformers' float32
+// How far each row [T] of transformers' bfloat16 is from its float32.
+SiteValues ReadBfloat16Distances(const std::string& checkpoint, int64_t length);
 
 }  // namespace sinkd::testing

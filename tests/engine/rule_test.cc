@@ -78,6 +78,19 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{
             "GateUnclamped", "families/gpt_oss_sinks", 64,
             [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.gating = Gating::kGated; }},
+        BrokenRule{"GateAndUpAsHalves", "families/gpt_oss_sinks", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     // Rows as the file has them, gate and up in turn, taken for halves.
+                     const auto alternating = [](const at::Tensor& halves) {
+                       return at::stack(halves.chunk(2), 1).flatten(0, 1);
+                     };
+                     for (BlockWeights& block : blocks) {
+                       for (MlpWeights& expert : block.experts) {
+                         expert.gate_up = alternating(expert.gate_up);
+                         expert.gate_up_bias = alternating(expert.gate_up_bias);
+                       }
+                     }
+                   }},
         BrokenRule{"RoutedBySoftmaxOverAll", "families/gpt_oss_sinks", 64,
                    [](DecoderSpec& spec, std::vector<BlockWeights>&) {
                      spec.experts.routing = Routing::kSoftmaxThenTop;

@@ -40,13 +40,18 @@ class StateRecorder : public TapObserver {
   at::Tensor last_raw_;
 };
 
-inline StateRecorder RecordStates(const Model::Internals& internals, const TokenIds& ids) {
+// Runs one sample past `observer`.
+inline void ShowTo(TapObserver& observer, const Model::Internals& internals, const TokenIds& ids) {
   const c10::InferenceMode inference;
-  StateRecorder recorder(internals.spec.blocks);
   const TokenIds batch[] = {ids};
   const absl::Status status = internals.decoder.Forward(
-      Pack(batch, internals.outer.embedding.device()), recorder, std::stop_token());
+      Pack(batch, internals.outer.embedding.device()), observer, std::stop_token());
   if (!status.ok()) std::abort();
+}
+
+inline StateRecorder RecordStates(const Model::Internals& internals, const TokenIds& ids) {
+  StateRecorder recorder(internals.spec.blocks);
+  ShowTo(recorder, internals, ids);
   return recorder;
 }
 

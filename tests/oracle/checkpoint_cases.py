@@ -15,7 +15,7 @@ from collections.abc import Callable
 import torch
 from transformers.utils import logging
 
-from tests.oracle import detection, expected, stamp
+from tests.oracle import detection, expected, sites, stamp
 
 FIRST_TOKEN = 1
 PEAKED = ("q_proj", "k_proj", "qkv_proj", "query_key_value", "c_attn")
@@ -100,14 +100,28 @@ def draw_ids(case, length):
     return ids.tolist()
 
 
+def trace_with_sites(model, ids):
+    decoder = expected.decoder_of(model)
+    with sites.recorded(decoder, expected.blocks_of(decoder)) as values:
+        return expected.trace(model, ids), values
+
+
 def write_expected(case, folder, output):
+    exact = {}
     model = expected.load(folder, torch.float32)
     for length in case.lengths:
-        tensors = expected.trace(model, draw_ids(case, length))
+        tensors, values = trace_with_sites(model, draw_ids(case, length))
         expected.write(output, f"f32_T{length}", tensors, with_detection=True)
+        if length <= sites.LONGEST:
+            sites.write(output / f"sites_f32_T{length}.safetensors", values)
+            exact[length] = values
     model = expected.load(folder, torch.bfloat16)
     for length in case.bfloat16_lengths:
-        expected.write(output, f"bf16_T{length}", expected.trace(model, draw_ids(case, length)))
+        tensors, values = trace_with_sites(model, draw_ids(case, length))
+        expected.write(output, f"bf16_T{length}", tensors)
+        if length in exact:
+            away = sites.distances(values, exact[length])
+            sites.write(output / f"site_distances_bf16_T{length}.safetensors", away)
 
 
 def describe(case):
@@ -123,7 +137,7 @@ def describe(case):
 
 def write_all(cases, out, build, scripts):
     """Every case below `out`, and cases.json; nothing when `scripts` have not changed since."""
-    scripts = [__file__, expected.__file__, detection.__file__, *scripts]
+    scripts = [__file__, expected.__file__, detection.__file__, sites.__file__, *scripts]
     done = stamp.Stamp(out, scripts)
     if done.is_current():
         return

@@ -61,7 +61,7 @@ class _Recorder:
         self.states, self.column_sum, self.attention_self = [], [], []
         self.prefix_sum, self.mlp_norm, self.learned_sink, self.last_raw = [], [], [], None
         self._handles = []
-        for layer in getattr(decoder, layout.layers):
+        for layer in blocks_of(decoder):
             self._handles += [
                 getattr(layer, layout.attention).register_forward_hook(self._attention),
                 getattr(layer, layout.added).register_forward_hook(self._added),
@@ -70,6 +70,9 @@ class _Recorder:
         final_norm = getattr(decoder, layout.final_norm)
         if final_norm is not None:  # opt-350m has none
             self._handles.append(final_norm.register_forward_hook(self._final_norm))
+        project_out = getattr(decoder, "project_out", None)
+        if project_out is not None:  # only opt-350m has one
+            self._handles.append(project_out.register_forward_hook(self._projected))
 
     def _attention(self, module, _inputs, output):
         weights = output[1][0]  # [H, T, T]
@@ -93,6 +96,12 @@ class _Recorder:
     def _final_norm(self, _module, _inputs, output):
         self.states[-1] = output[0].float().numpy().copy()
 
+    def _projected(self, _module, _inputs, output):
+        """Narrower than the stream: filled up with zeros, which change no norm and no cosine."""
+        narrow = output[0].float().numpy()
+        missing = self.states[-1].shape[-1] - narrow.shape[-1]
+        self.states[-1] = np.pad(narrow, ((0, 0), (0, missing)))
+
     def close(self):
         for handle in self._handles:
             handle.remove()
@@ -100,8 +109,8 @@ class _Recorder:
     def tensors(self, ids):
         tensors = {
             "ids": np.asarray(ids, dtype=np.int64),
-            "hidden": np.stack(self.states),  # [L, T, C], the last after the final norm if any
-            "last_raw": self.last_raw,  # [T, C], before it
+            "hidden": np.stack(self.states),  # [L, T, C], the last as the decoder gives it
+            "last_raw": self.last_raw,  # [T, C], before its final norm
             "column_sum": np.stack(self.column_sum),  # [L, H, T]
             "attention_self": np.stack(self.attention_self),  # [L, H, T]
             "prefix64_column_sum": np.stack(self.prefix_sum),  # [L, H, min(64, T)]
@@ -112,15 +121,27 @@ class _Recorder:
         return tensors
 
 
+def decoder_of(model):
+    """The decoder of a causal LM."""
+    decoder = model.get_decoder()
+    return model.base_model if decoder is model else decoder  # it does not know gpt2's name for it
+
+
+def layout_of(decoder):
+    return LAYOUTS.get(decoder.config.model_type, Layout())
+
+
+def blocks_of(decoder):
+    return getattr(decoder, layout_of(decoder).layers)
+
+
 @torch.no_grad()
 def trace(model, ids):
     """One pass of `model` (a causal LM) over `ids`; its lm_head does not run."""
-    decoder = model.get_decoder()
-    if decoder is model:  # get_decoder does not know gpt2's name for it
-        decoder = model.base_model
-    kind = model.config.model_type
-    recorder = _Recorder(decoder, LAYOUTS.get(kind, Layout()))
-    options = {"output_attentions": True} if kind == "opt" else {}  # the others always give them
+    decoder = decoder_of(model)
+    recorder = _Recorder(decoder, layout_of(decoder))
+    # The others always give them.
+    options = {"output_attentions": True} if decoder.config.model_type == "opt" else {}
     try:
         decoder(input_ids=torch.tensor([list(ids)]), use_cache=False, **options)
     finally:

@@ -1,0 +1,120 @@
+#include "tests/engine/parity_cases.h"
+
+#include <algorithm>
+#include <cctype>
+#include <ostream>
+
+namespace sinkd::testing {
+namespace {
+
+const std::vector<std::string> kFamilyVariants = {"phi3_plain",
+                                                  "phi3_partial_rotary",
+                                                  "phi3_longrope",
+                                                  "phi3_longrope_su",
+                                                  "phi3_window",
+                                                  "mistral_window",
+                                                  "mistral_no_window",
+                                                  "mistral_head_size",
+                                                  "mixtral_experts",
+                                                  "mixtral_window",
+                                                  "qwen3_moe_renormalised",
+                                                  "qwen3_moe_raw",
+                                                  "qwen3_moe_mixed",
+                                                  "qwen3_moe_mlp_only",
+                                                  "gpt_oss_sinks",
+                                                  "gpt_oss_layer_types",
+                                                  "gpt_oss_mxfp4",
+                                                  "gemma2_softcap",
+                                                  "gemma2_no_softcap",
+                                                  "gemma3_pattern",
+                                                  "gemma3_linear",
+                                                  "gemma3_nested",
+                                                  "gemma3_rope_parameters",
+                                                  "olmo2_plain",
+                                                  "olmo2_linear",
+                                                  "gpt2_plain",
+                                                  "gpt2_base_model",
+                                                  "gpt_neox_parallel",
+                                                  "gpt_neox_sequential",
+                                                  "gpt_neox_old_buffers",
+                                                  "opt_pre_norm",
+                                                  "opt_post_norm",
+                                                  "opt_head_only",
+                                                  "smollm3_no_rope",
+                                                  "smollm3_biases",
+                                                  "llama_dynamic",
+                                                  "qwen2_dynamic_type",
+                                                  "llama_longrope",
+                                                  "qwen2_longrope_factor",
+                                                  "llama_rope_parameters",
+                                                  "qwen2_rope_parameters",
+                                                  "phi3_rope_parameters",
+                                                  "llama_base_model",
+                                                  "llama_head_only",
+                                                  "qwen2_other_head",
+                                                  "qwen3_no_head",
+                                                  "llama_extra_tensors",
+                                                  "llama_float8"};
+const std::vector<std::string> kTinyVariants = {"llama_grouped", "llama_rope_llama3",
+                                                "qwen2_plain",   "qwen2_yarn",
+                                                "qwen2_window",  "qwen3_plain"};
+const std::vector<std::string> kOtherTinyVariants = {
+    "llama_rope_linear",     "llama_tied",          "llama_biases", "llama_head_size",
+    "llama_stored_bfloat16", "qwen2_window_unused", "qwen3_yarn"};
+
+std::vector<ParityCase> MakeCases() {
+  std::vector<ParityCase> cases;
+  const auto add = [&](const std::string& folder, const std::vector<std::string>& names,
+                       const ParityCase& lengths) {
+    for (const std::string& name : names) {
+      cases.push_back(lengths);
+      cases.back().checkpoint = folder + name;
+    }
+  };
+  add("families/", kFamilyVariants,
+      {.checkpoint = {},
+       .lengths = {1, 7, 64, 200},
+       .bfloat16_lengths = {200},
+       .site_lengths = {1, 7, 64, 200},
+       .bfloat16_site_length = 200});
+  add("tiny/", kTinyVariants,
+      {.checkpoint = {},
+       .lengths = {1, 2, 64, 1000, 2500},
+       .bfloat16_lengths = {64, 1000},
+       .site_lengths = {1, 2, 64},
+       .bfloat16_site_length = 64});
+  add("tiny/", kOtherTinyVariants,
+      {.checkpoint = {},
+       .lengths = {2, 64, 1000},
+       .bfloat16_lengths = {64, 1000},
+       .site_lengths = {2, 64},
+       .bfloat16_site_length = 64});
+  return cases;
+}
+
+}  // namespace
+
+const std::vector<ParityCase>& ParityCases() {
+  static const std::vector<ParityCase> cases = MakeCases();
+  return cases;
+}
+
+ParityCase SmolLM2() {
+  return {.checkpoint = "smollm2/smollm2-135m-instruct",
+          .lengths = {64, 1000, 2500},
+          .bfloat16_lengths = {64, 1000},
+          .site_lengths = {}};
+}
+
+std::string NameOf(const ParityCase& parity) {
+  std::string name = parity.checkpoint.substr(parity.checkpoint.find('/') + 1);
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return name;
+}
+
+void PrintTo(const ParityCase& parity, std::ostream* out) {
+  *out << parity.checkpoint;
+}
+
+}  // namespace sinkd::testing

@@ -1,0 +1,112 @@
+"""Every site of every block as transformers computes it; names as in server/engine/taps.h.
+
+A site is the input or output of a module of the block. Where a block has no such module (the units
+of a mixture of experts) or nothing flows there (between the halves of a parallel block), the site
+is absent.
+"""
+
+import contextlib
+
+import torch
+from safetensors.numpy import save_file
+
+LONGEST = 200  # positions; longer samples would take hundreds of megabytes
+
+
+def _input(inputs, _output):
+    return inputs[0]
+
+
+def _output(_inputs, output):
+    return output[0] if isinstance(output, tuple) else output
+
+
+def _half(number):
+    return lambda _inputs, output: output.chunk(2, dim=-1)[number]
+
+
+def _ungated(up, act, down):
+    return {"gate": None, "up": (up, _output), "act": (act, _output), "product": (down, _input)}
+
+
+LLAMA = {
+    "resid_pre": ("", _input),
+    "attn_out": ("self_attn", _output),
+    "resid_mid": ("post_attention_layernorm", _input),
+    "mlp_in": ("mlp", _input),
+    "gate": ("mlp.gate_proj", _output),
+    "up": ("mlp.up_proj", _output),
+    "act": ("mlp.act_fn", _output),
+    "product": ("mlp.down_proj", _input),
+    "mlp_out": ("mlp", _output),
+    "resid_post": ("", _output),
+}
+# Their residual stream receives what the norms after attention and MLP give.
+NORMS_AFTER = {
+    "attn_out": ("post_attention_layernorm", _output),
+    "resid_mid": ("pre_feedforward_layernorm", _input),
+    "mlp_out": ("post_feedforward_layernorm", _output),
+}
+OF_FAMILY = {
+    "gemma2": NORMS_AFTER,
+    "gemma3_text": NORMS_AFTER,
+    "gpt2": {"attn_out": ("attn", _output), "resid_mid": ("ln_2", _input),
+             **_ungated("mlp.c_fc", "mlp.act", "mlp.c_proj")},
+    "gpt_neox": {"attn_out": ("attention", _output),
+                 **_ungated("mlp.dense_h_to_4h", "mlp.act", "mlp.dense_4h_to_h")},
+    "mixtral": {"mlp_in": ("block_sparse_moe", _input), "mlp_out": ("block_sparse_moe", _output)},
+    "olmo2": {**NORMS_AFTER, "resid_mid": ("mlp", _input)},
+    "opt": {"resid_mid": ("final_layer_norm", _input), "mlp_in": ("fc1", _input),
+            "mlp_out": ("fc2", _output), **_ungated("fc1", "activation_fn", "fc2")},
+    "phi3": {"gate": ("mlp.gate_up_proj", _half(0)), "up": ("mlp.gate_up_proj", _half(1)),
+             "act": ("mlp.activation_fn", _output)},
+}
+
+
+def of_block(config):
+    """Site -> (module of the block, what to read of its call)."""
+    places = {**LLAMA, **OF_FAMILY.get(config.model_type, {})}
+    if config.model_type == "gpt_neox" and config.use_parallel_residual:
+        places["resid_mid"] = None
+    if config.model_type == "opt" and not config.do_layer_norm_before:
+        places["resid_mid"] = ("fc1", _input)  # its norms follow the residual adds
+    return {site: place for site, place in places.items() if place}
+
+
+@contextlib.contextmanager
+def recorded(decoder, layers):
+    """While it is open, a pass of `decoder`, whose blocks are `layers`, fills the dictionary it
+    gives: "site.block" -> [T, width] float32."""
+    values, handles = {}, []
+
+    def keep(name, module, read):
+        def hook(_module, inputs, output):
+            rows = read(inputs, output)
+            values[name] = rows.reshape(-1, rows.shape[-1]).float().clone()
+
+        handles.append(module.register_forward_hook(hook))
+
+    for block, layer in enumerate(layers):
+        modules = dict(layer.named_modules())
+        for site, (path, read) in of_block(decoder.config).items():
+            if path in modules:
+                keep(f"{site}.{block}", modules[path], read)
+    # Past the final norm, if there is one, and opt-350m's projection.
+    keep(f"final_norm.{len(layers) - 1}", decoder, lambda _inputs, output: output[0])
+    try:
+        yield values
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def distances(values, exact):
+    """Of each row from what it is in float32: "site.block" -> [T]."""
+    return {
+        name: torch.linalg.vector_norm(rows.double() - exact[name].double(), dim=-1).float()
+        for name, rows in values.items()
+    }
+
+
+def write(path, tensors):
+    save_file({name: tensor.contiguous().numpy() for name, tensor in tensors.items()}, path)
