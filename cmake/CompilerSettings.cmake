@@ -1,7 +1,10 @@
 # sinkd_warnings: every target of ours links it and gets warnings as errors.
 add_library(sinkd_warnings INTERFACE)
 target_compile_options(sinkd_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion
-                                                -Wno-missing-field-initializers -Werror)
+                                                -Wno-missing-field-initializers)
+if(SINKD_WARNINGS_AS_ERRORS)
+  target_compile_options(sinkd_warnings INTERFACE -Werror)
+endif()
 target_include_directories(sinkd_warnings INTERFACE ${CMAKE_SOURCE_DIR})
 
 if(SINKD_SANITIZE)

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Gathers in build/device what check.sh needs and a bare machine lacks: Abseil, nlohmann-json and
+# those Boost headers that are included, as a small tree to build against, and checkpoints to
+# compare on. Run where `make test` has run; about 50 MB.
+#
+#   tests/device/pack.sh [ORACLE_DIR]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+readonly oracle=${1:-build/dev/oracle}
+readonly out=build/device
+readonly multiarch=lib/$(${CXX:-c++} -print-multiarch)
+
+[[ -d $oracle/planted && -d $oracle/tiny && -d $oracle/families ]] || {
+  echo "pack: no checkpoints in $oracle; run \`make test\` first, or name another folder" >&2
+  exit 1
+}
+rm -rf $out/usr $out/checkpoints
+mkdir -p $out/usr/{include,share/cmake,"$multiarch"/cmake} $out/checkpoints
+
+cp -r /usr/include/{absl,nlohmann} $out/usr/include
+cp -r /usr/share/cmake/nlohmann_json $out/usr/share/cmake
+# All libraries, since the configuration file checks that every one it names is there.
+cp -r /usr/"$multiarch"/cmake/absl $out/usr/"$multiarch"/cmake
+cp /usr/"$multiarch"/libabsl_*.a $out/usr/"$multiarch"
+
+# Boost's headers by what the compiler reads.
+printf '#include <%s>\n' boost/version.hpp \
+  $(grep -rhoE 'boost/[a-z_/]+\.hpp' server/analysis | sort -u) >$out/boost.cc
+${CXX:-c++} -std=c++20 -M $out/boost.cc | tr ' \\' '\n\n' | grep ^/usr/include/boost/ |
+  while read -r header; do
+    install -D -m 644 "$header" "$out/${header#/}"
+  done
+rm $out/boost.cc
+
+for folder in "$oracle"/planted/planted-* "$oracle"/families/* "$oracle"/tiny/{llama_grouped,qwen2_window,qwen3_plain}; do
+  [[ -f $folder/config.json && $folder != *.expected ]] || continue
+  mkdir "$out/checkpoints/${folder##*/}"
+  cp "$folder"/{config.json,*.safetensors*,records.jsonl} "$out/checkpoints/${folder##*/}" 2>/dev/null || true
+done
+du -sh $out/usr $out/checkpoints
