@@ -3,7 +3,7 @@
     python -m tests.bench.compare BUILD_DIR MODEL_FOLDER [--quick] [--threads N] [--write PAGE]
 
 Contestants take turns, in one go, and times are compared within a turn, since a machine's speed
-drifts. A model folder in float32; BUILD_DIR holds server/sinkd.
+drifts. A model folder in float32; BUILD_DIR holds server/sinkd and tests/bench/forward_bench.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import dataclasses
 import gc
 import os
 import pathlib
+import subprocess
 
 from tests.bench import report
 from tests.bench.contestants import Reference, Sinkd
@@ -94,6 +95,13 @@ def compare(length, makers, samples, warm_up, rounds):
     return row
 
 
+def statistics_cost(build, folder, threads, lengths):
+    """The table of forward_bench."""
+    command = [build / "tests" / "bench" / "forward_bench", folder, *map(str, lengths)]
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+    return subprocess.run(command, env=environment, check=True, text=True, capture_output=True).stdout
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=pathlib.Path)
@@ -124,7 +132,8 @@ def main():
         samples = take(length, MANY if length == SHORT else 1)
         rows.append(compare(length, makers, samples, take(WARM_UP, 1), rounds))
         print(report.one_line(rows[-1]), flush=True)
-    page = report.page(rows, config, folder.name, arguments.threads)
+    own = statistics_cost(arguments.build, folder, arguments.threads, lengths)
+    page = report.page(rows, own, config, folder.name, arguments.threads)
     print("\n" + page)
     if arguments.write:
         report.replace(arguments.write, page)

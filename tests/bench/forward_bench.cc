@@ -1,6 +1,6 @@
 // What statistics cost: a forward pass that leaves a whole trace against one that takes norms and
 // cosines alone, on the same model and sample, interleaved, as a ratio of CPU time. Machines are
-// shared and noisy, so the ratio is what to read.
+// shared and noisy, so the ratio is what to read. Prints a Markdown table.
 //
 //   forward_bench MODEL_FOLDER [LENGTH...]
 #include <algorithm>
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
   std::vector<int> lengths;
   for (int i = 2; i < argc; ++i) lengths.push_back(std::atoi(argv[i]));
   if (lengths.empty()) lengths = {64, 512, 2048};
-  std::printf("%8s %16s %16s %8s\n", "tokens", "with trace (s)", "norms only (s)", "ratio");
+  std::printf("| tokens | whole trace (s) | norms only (s) | ratio |\n|---|---|---|---|\n");
   std::mt19937 random(1);
   for (const int length : lengths) {
     sinkd::TokenIds ids;
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
       norms_only.push_back(TimeRun(**model, ids, false));
       ratio.push_back(with_trace.back() / norms_only.back());
     }
-    std::printf("%8d %16.3f %16.3f %8.3f\n", length, Median(with_trace), Median(norms_only),
+    std::printf("| %d | %.3f | %.3f | %.3f |\n", length, Median(with_trace), Median(norms_only),
                 Median(ratio));
   }
   return 0;

@@ -184,12 +184,13 @@ def machine(threads):
     )
 
 
-def page(rows, config, model, threads):
+def page(rows, own, config, model, threads):
     turns = ", ".join(f"{label(row)}: {len(row.turns)}" for row in rows)
     parts = [
         f"{model}, float32. {machine(threads)} Turns: {turns}.", time_table(rows),
         short_samples(rows), "Peak memory over the loaded process:", memory_table(rows, config),
         growth_table(rows), "Where sinkd's time goes:", phase_table(rows),
+        "sinkd's own forward pass with attention statistics and without, CPU time:", own.strip(),
     ]
     return "\n\n".join(part for part in parts if part)
 
