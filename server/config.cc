@@ -25,6 +25,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kLongestDrain = std::chrono::hours(1);
 constexpr std::array<std::string_view, 3> kComputeTypes = {"auto", "float32", "bfloat16"};
+constexpr std::array<std::string_view, 2> kResidencies = {"resident", "streamed"};
 constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
 constexpr std::array<std::string_view, 4> kLogLevels = {"debug", "info", "warning", "error"};
 
@@ -159,7 +160,9 @@ const std::array kSettings = {
     Setting{"load", "ID",
             "Model to load at start; may be given several times (in the variable: a,b)", ApplyLoad,
             ShowLoad, /*repeatable=*/true},
-    Setting{"device", "DEVICE", "Device models are loaded on unless a request says otherwise",
+    Setting{"device", "DEVICE",
+            "Device models are loaded on unless a request says otherwise: cpu, cuda:0; auto (all "
+            "GPUs, or the CPU where there are none); or a map, cuda:0=0-15,cuda:1=16-31",
             [](const Given& given, Config& config) {
               return Store<&Config::device>(ReadDevice(given), config);
             },
@@ -169,6 +172,10 @@ const std::array kSettings = {
             "bfloat16",
             Choice<&Config::compute_type, kComputeTypes>,
             ChoiceName<&Config::compute_type, kComputeTypes>},
+    Setting{"residency", "RESIDENCY",
+            "Where weights are while a model runs, unless a request says otherwise: resident (all "
+            "in memory), streamed (two blocks at a time, read from disk)",
+            Choice<&Config::residency, kResidencies>, ChoiceName<&Config::residency, kResidencies>},
     Setting{"threads", "N", "Threads inside one operation, 0 to 1024; 0 = one per core",
             Integer<&Config::threads, 0, 1024>, Number<&Config::threads>},
     Setting{"max-sample-tokens", "N",

@@ -69,6 +69,34 @@ bool IsHost(const std::string& host) {
   return std::all_of(host.begin(), host.end(), IsHostPart);
 }
 
+bool IsDevice(std::string_view text) {
+  const size_t colon = text.find(':');
+  const std::string_view kind = text.substr(0, colon);
+  const bool named = !kind.empty() && std::all_of(kind.begin(), kind.end(),
+                                                  [](char c) { return c >= 'a' && c <= 'z'; });
+  return named &&
+         (colon == std::string_view::npos || InRange(WholeNumber(text.substr(colon + 1)), 0, 127));
+}
+
+// "cuda:0=0-15", a device with its first and last block, or "cuda:0=3" with its only one.
+bool IsDeviceRange(std::string_view part) {
+  constexpr int64_t kMostBlocks = 1 << 20;
+  const size_t equals = part.find('=');
+  if (equals == std::string_view::npos || !IsDevice(part.substr(0, equals))) return false;
+  const std::string_view range = part.substr(equals + 1);
+  const size_t dash = range.find('-');
+  const std::optional<int64_t> first = WholeNumber(range.substr(0, dash));
+  if (!InRange(first, 0, kMostBlocks)) return false;
+  return dash == std::string_view::npos ||
+         InRange(WholeNumber(range.substr(dash + 1)), *first, kMostBlocks);
+}
+
+bool IsDeviceMap(std::string_view text) {
+  const size_t comma = text.find(',');
+  if (!IsDeviceRange(text.substr(0, comma))) return false;
+  return comma == std::string_view::npos || IsDeviceMap(text.substr(comma + 1));
+}
+
 }  // namespace
 
 absl::Status BadValue(const Given& given, std::string_view rule, std::string_view fix) {
@@ -155,15 +183,10 @@ absl::StatusOr<std::string> ReadDate(const Given& given) {
 
 absl::StatusOr<std::string> ReadDevice(const Given& given) {
   const std::string_view text = given.value;
-  const size_t colon = text.find(':');
-  const std::string_view kind = text.substr(0, colon);
-  const bool named = !kind.empty() && std::all_of(kind.begin(), kind.end(),
-                                                  [](char c) { return c >= 'a' && c <= 'z'; });
-  const bool numbered =
-      colon == std::string_view::npos || InRange(WholeNumber(text.substr(colon + 1)), 0, 127);
-  if (named && numbered) return given.value;
-  return BadValue(given, "a device with an index from 0 to 127 where it has one",
-                  "write for example cpu or cuda:0");
+  const bool mapped = text.find('=') != std::string_view::npos;
+  if (mapped ? IsDeviceMap(text) : IsDevice(text)) return given.value;
+  return BadValue(given, "a device with an index from 0 to 127 where it has one, or a map of them",
+                  "write for example cpu, cuda:0, auto or cuda:0=0-15,cuda:1=16-31");
 }
 
 }  // namespace sinkd

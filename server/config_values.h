@@ -48,7 +48,8 @@ bool IsLoopback(std::string_view address);
 // A day of the calendar, YYYY-MM-DD.
 absl::StatusOr<std::string> ReadDate(const Given& given);
 
-// A device string of torch's form: "cpu", "cuda:0".
+// A device string of torch's form, "cpu", "cuda:0"; "auto"; or a map from devices to their first
+// and last blocks, "cuda:0=0-15,cuda:1=16-31".
 absl::StatusOr<std::string> ReadDevice(const Given& given);
 
 }  // namespace sinkd

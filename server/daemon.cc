@@ -55,7 +55,9 @@ Daemon::Daemon(Config config, std::string version)
       version_(std::move(version)),
       metrics_(version_, Server::Methods()),
       registry_(config_.model_root,
-                {.device = config_.device, .compute_type = config_.compute_type},
+                {.device = config_.device,
+                 .compute_type = config_.compute_type,
+                 .residency = config_.residency},
                 CountingLoader(metrics_), CountingObserver(metrics_)) {}
 
 absl::Status Daemon::Run() {

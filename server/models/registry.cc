@@ -22,6 +22,8 @@ namespace sinkd {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr std::string_view kAnyDevice = "auto";
+
 std::string_view Name(ComputeType type) {
   switch (type) {
     case ComputeType::kFloat32:
@@ -32,6 +34,10 @@ std::string_view Name(ComputeType type) {
       break;
   }
   return "the stored type";
+}
+
+std::string_view Name(Residency residency) {
+  return residency == Residency::kStreamed ? "streamed" : "resident";
 }
 
 }  // namespace
@@ -120,20 +126,24 @@ ModelEntry Registry::State::Describe(const std::string& id) {
 absl::Status Registry::State::CheckSame(std::string_view id, const Slot& slot,
                                         const LoadOptions& wanted) const {
   const std::string& device = slot.info ? slot.info->device : slot.options.device;
-  const bool same_device = wanted.device == device || wanted.device == slot.options.device;
+  const bool same_device = wanted.device == device || wanted.device == slot.options.device ||
+                           wanted.device == kAnyDevice;
   const bool same_type =
       wanted.compute_type == slot.options.compute_type ||
       (slot.info && slot.info->compute_type == Name(wanted.compute_type)) ||
       (slot.info && wanted.compute_type == ComputeType::kAuto &&
        slot.info->compute_type == (slot.info->spec.dtype == "bfloat16" ? "bfloat16" : "float32"));
-  if (same_device && same_type) return absl::OkStatus();
+  const Residency residency = slot.info ? slot.info->residency : slot.options.residency;
+  if (same_device && same_type && residency == wanted.residency) return absl::OkStatus();
   return FailedPrecondition(
-      fmt::format("the model is {} on {} in {}",
+      fmt::format("the model is {} on {} in {}, {}",
                   slot.state == ModelState::kLoading ? "being loaded" : "already loaded", device,
-                  slot.info ? slot.info->compute_type : Name(slot.options.compute_type)),
+                  slot.info ? slot.info->compute_type : Name(slot.options.compute_type),
+                  Name(residency)),
       {.reason = "MODEL_LOADED_OTHERWISE",
        .subject = ModelSubject(id),
-       .value = fmt::format("{}, {}", wanted.device, Name(wanted.compute_type)),
+       .value = fmt::format("{}, {}, {}", wanted.device, Name(wanted.compute_type),
+                            Name(wanted.residency)),
        .fix = "unload it first with UnloadModel, or ask for it as it is"});
 }
 
@@ -324,6 +334,14 @@ absl::StatusOr<ModelEntry> Registry::Load(std::string_view id, const LoadOptions
   lock.unlock();
   if (!result->ok()) return *std::move(result);
   return state_->Describe(name);
+}
+
+absl::StatusOr<ModelPlan> Registry::Plan(std::string_view id, const LoadOptions& options,
+                                         int64_t positions) const {
+  SINKD_RETURN_IF_ERROR(CheckId(id));
+  const fs::path folder = state_->Folder(id);
+  if (folder.empty()) return NoSuchModel(id);
+  return PlanModel(folder, options, positions);
 }
 
 absl::StatusOr<ModelEntry> Registry::Unload(std::string_view id) {

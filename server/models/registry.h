@@ -1,10 +1,10 @@
-// Registry: the models under one root folder and their life - listing, loading, handing out,
-// unloading. Clients name ids, never paths.
+// Registry: the models under one root folder and their life - listing, planning, loading, handing
+// out, unloading. Clients name ids, never paths.
 //
 // Handles (shared_ptr<const LoadedModel>) keep a model alive while in use; after Unload the memory
 // goes when the last handle does.
-// Thread-safety: all methods may be called from any thread. A load runs on the caller's thread and
-// stalls no other model; a second caller loading the same model follows the first.
+// Thread-safety: all methods may be called from any thread. A load or plan runs on the caller's
+// thread and stalls no other model; a second caller loading the same model follows the first.
 // Errors: INVALID_ARGUMENT for an id that is not one; NOT_FOUND; FAILED_PRECONDITION (not loaded,
 // cannot be loaded); UNAVAILABLE with retry_after (being loaded or unloaded); RESOURCE_EXHAUSTED.
 #pragma once
@@ -21,6 +21,7 @@
 #include <absl/status/statusor.h>
 
 #include "server/engine/model.h"
+#include "server/engine/model_plan.h"
 #include "server/models/model_id.h"
 #include "server/tokenizer/tokenizer.h"
 
@@ -84,11 +85,17 @@ class Registry {
   absl::StatusOr<ModelEntry> Get(std::string_view id) const;
 
   // Returns when the model is ready. A READY model answers at once, but FAILED_PRECONDITION when it
-  // is held on another device or in another compute type. `progress` may be empty. `stop` abandons
+  // is held on another device, in another compute type or with another residency; the device "auto"
+  // is wherever it is held. `progress` may be empty. `stop` abandons
   // the wait (CANCELLED); the load itself is abandoned only when the caller that began it stops,
   // and then one of its followers begins anew.
   absl::StatusOr<ModelEntry> Load(std::string_view id, const LoadOptions& options,
                                   const Progress& progress, std::stop_token stop);
+
+  // As PlanModel (engine/model_plan.h), for a model in any state, which does not change: what is
+  // loaded is planned as if it came once more.
+  absl::StatusOr<ModelPlan> Plan(std::string_view id, const LoadOptions& options,
+                                 int64_t positions) const;
 
   // Hands the model out no more; its entry is kUnloading while handles live, else kAvailable.
   // Unloading a model that is kUnloading changes nothing.

@@ -35,6 +35,51 @@ void EncodeSpecOf(const DecoderSpec& spec, sinks::v1::Model* out) {
   out->set_max_positions(static_cast<int32_t>(spec.max_positions));
 }
 
+absl::Status UnknownValue(const std::string& field, int value, int largest) {
+  return InvalidArgument(absl::StrCat(field, " is not a value this server knows"),
+                         {.reason = "UNKNOWN_ENUM_VALUE",
+                          .subject = field,
+                          .value = absl::StrCat(value),
+                          .fix = absl::StrCat("use a value from 0 to ", largest)});
+}
+
+absl::StatusOr<ComputeType> DecodeComputeType(sinks::v1::ComputeType value, ComputeType unsaid) {
+  switch (static_cast<int>(value)) {
+    case sinks::v1::COMPUTE_TYPE_UNSPECIFIED:
+      return unsaid;
+    case sinks::v1::COMPUTE_TYPE_FLOAT32:
+      return ComputeType::kFloat32;
+    case sinks::v1::COMPUTE_TYPE_BFLOAT16:
+      return ComputeType::kBfloat16;
+    default:
+      return UnknownValue("compute_type", value, sinks::v1::ComputeType_MAX);
+  }
+}
+
+absl::StatusOr<Residency> DecodeResidency(sinks::v1::Residency value, Residency unsaid) {
+  switch (static_cast<int>(value)) {
+    case sinks::v1::RESIDENCY_UNSPECIFIED:
+      return unsaid;
+    case sinks::v1::RESIDENCY_RESIDENT:
+      return Residency::kResident;
+    case sinks::v1::RESIDENCY_STREAMED:
+      return Residency::kStreamed;
+    default:
+      return UnknownValue("residency", value, sinks::v1::Residency_MAX);
+  }
+}
+
+// Loads and plans ask in the same words.
+template <typename Request>
+absl::StatusOr<LoadOptions> DecodeOptionsOf(const Request& request, const LoadOptions& defaults) {
+  LoadOptions out = defaults;
+  if (request.has_device()) out.device = request.device();
+  SINKD_ASSIGN_OR_RETURN(out.compute_type,
+                         DecodeComputeType(request.compute_type(), defaults.compute_type));
+  SINKD_ASSIGN_OR_RETURN(out.residency, DecodeResidency(request.residency(), defaults.residency));
+  return out;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> DecodeModelName(const std::string& name, const std::string& field) {
@@ -53,26 +98,22 @@ absl::StatusOr<std::string> DecodeModelName(const std::string& name, const std::
 
 absl::StatusOr<LoadOptions> DecodeLoadOptions(const sinks::v1::LoadModelRequest& request,
                                               const LoadOptions& defaults) {
-  LoadOptions out = defaults;
-  if (request.has_device()) out.device = request.device();
-  if (!request.has_compute_type()) return out;
-  switch (static_cast<int>(request.compute_type())) {
-    case sinks::v1::COMPUTE_TYPE_UNSPECIFIED:
-      return out;
-    case sinks::v1::COMPUTE_TYPE_FLOAT32:
-      out.compute_type = ComputeType::kFloat32;
-      return out;
-    case sinks::v1::COMPUTE_TYPE_BFLOAT16:
-      out.compute_type = ComputeType::kBfloat16;
-      return out;
-    default:
-      return InvalidArgument("compute_type is not a value this server knows",
-                             {.reason = "UNKNOWN_ENUM_VALUE",
-                              .subject = "compute_type",
-                              .value = absl::StrCat(static_cast<int>(request.compute_type())),
-                              .fix = absl::StrCat("use a value from 0 to ",
-                                                  static_cast<int>(sinks::v1::ComputeType_MAX))});
-  }
+  return DecodeOptionsOf(request, defaults);
+}
+
+absl::StatusOr<LoadOptions> DecodeLoadOptions(const sinks::v1::PlanModelRequest& request,
+                                              const LoadOptions& defaults) {
+  return DecodeOptionsOf(request, defaults);
+}
+
+sinks::v1::ComputeType EncodeComputeType(std::string_view compute_type) {
+  return compute_type == "bfloat16" ? sinks::v1::COMPUTE_TYPE_BFLOAT16
+                                    : sinks::v1::COMPUTE_TYPE_FLOAT32;
+}
+
+sinks::v1::Residency EncodeResidency(Residency residency) {
+  return residency == Residency::kStreamed ? sinks::v1::RESIDENCY_STREAMED
+                                           : sinks::v1::RESIDENCY_RESIDENT;
 }
 
 sinks::v1::Model EncodeModel(const ModelEntry& entry) {
@@ -83,8 +124,8 @@ sinks::v1::Model EncodeModel(const ModelEntry& entry) {
   if (entry.info) {
     EncodeSpecOf(entry.info->spec, &out);
     out.set_device(entry.info->device);
-    out.set_compute_type(entry.info->compute_type == "bfloat16" ? sinks::v1::COMPUTE_TYPE_BFLOAT16
-                                                                : sinks::v1::COMPUTE_TYPE_FLOAT32);
+    out.set_compute_type(EncodeComputeType(entry.info->compute_type));
+    out.set_residency(EncodeResidency(entry.info->residency));
     out.set_weight_bytes(entry.info->weight_bytes);
     out.set_has_chat_template(entry.has_chat_template);
     for (const std::string& warning : entry.info->warnings) out.add_warnings(warning);

@@ -20,6 +20,12 @@ absl::StatusOr<std::string> DecodeModelName(const std::string& name, const std::
 // How to load, `defaults` where the request is silent.
 absl::StatusOr<LoadOptions> DecodeLoadOptions(const sinks::v1::LoadModelRequest& request,
                                               const LoadOptions& defaults);
+absl::StatusOr<LoadOptions> DecodeLoadOptions(const sinks::v1::PlanModelRequest& request,
+                                              const LoadOptions& defaults);
+
+// `compute_type` as ModelInfo writes it.
+sinks::v1::ComputeType EncodeComputeType(std::string_view compute_type);
+sinks::v1::Residency EncodeResidency(Residency residency);
 
 sinks::v1::Model EncodeModel(const ModelEntry& entry);
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include <absl/status/statusor.h>
 
 #include "server/engine/model.h"
+#include "server/engine/model_plan.h"
 #include "server/engine/trace.h"
 #include "server/models/registry.h"
 #include "server/tokenizer/sample_encoder.h"
@@ -32,9 +34,10 @@ class SampleRunner {
                                                std::string_view date) const = 0;
   virtual std::string TokenText(int32_t id) const = 0;
 
-  // As Model::Run, for one sample.
-  virtual absl::StatusOr<Trace> Run(const TokenIds& ids, const TraceRequest& request,
-                                    std::stop_token stop) const = 0;
+  // As Model::Run.
+  virtual absl::StatusOr<std::vector<Trace>> Run(std::span<const TokenIds> batch,
+                                                 const TraceRequest& request,
+                                                 std::stop_token stop) const = 0;
 };
 
 // Methods as those of Registry.
@@ -46,6 +49,8 @@ class ModelCatalog {
   virtual absl::StatusOr<ModelEntry> Load(std::string_view id, const LoadOptions& options,
                                           const std::function<void(const LoadProgress&)>& progress,
                                           std::stop_token stop) = 0;
+  virtual absl::StatusOr<ModelPlan> Plan(std::string_view id, const LoadOptions& options,
+                                         int64_t positions) const = 0;
   virtual absl::StatusOr<ModelEntry> Unload(std::string_view id) = 0;
   virtual absl::StatusOr<std::shared_ptr<const SampleRunner>> Acquire(
       std::string_view id) const = 0;

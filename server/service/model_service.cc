@@ -7,7 +7,9 @@
 
 #include "server/base/status.h"
 #include "server/service/call_record.h"
+#include "server/service/codec_family.h"
 #include "server/service/codec_model.h"
+#include "server/service/codec_plan.h"
 #include "server/service/message_bytes.h"
 #include "server/service/status_mapping.h"
 
@@ -17,6 +19,8 @@ namespace {
 constexpr int kLoadThreads = 8;  // loads, and waits for loads, at once
 constexpr int kQueryThreads = 2;
 constexpr size_t kWaitingQueries = 256;
+constexpr int kPlanThreads = 2;
+constexpr size_t kWaitingPlans = 64;
 constexpr int32_t kDefaultPageSize = 100;
 constexpr int32_t kMaxPageSize = 1000;
 
@@ -31,17 +35,20 @@ ModelService::ModelService(ModelCatalog& catalog, Admission& admission, Metrics&
               .capacity = kLoadThreads}),
       load_resources_{catalog, admission, loads_, metrics},
       queries_({.name = "model queries", .threads = kQueryThreads, .capacity = kWaitingQueries}),
-      waiting_queries_(*queries_.OpenStream(kWaitingQueries)) {}
+      waiting_queries_(*queries_.OpenStream(kWaitingQueries)),
+      plans_({.name = "model plans", .threads = kPlanThreads, .capacity = kWaitingPlans}),
+      waiting_plans_(*plans_.OpenStream(kWaitingPlans)) {}
 
 void ModelService::Shutdown() {
   loads_.Shutdown(Executor::ShutdownMode::kCancel);
   queries_.Shutdown(Executor::ShutdownMode::kCancel);
+  plans_.Shutdown(Executor::ShutdownMode::kCancel);
 }
 
 template <typename Request, typename Response>
 grpc::ServerUnaryReactor* ModelService::Serve(
-    grpc::CallbackServerContext* context, std::string_view method, const grpc::ByteBuffer* bytes,
-    grpc::ByteBuffer* answer,
+    Executor::Stream& waiting, grpc::CallbackServerContext* context, std::string_view method,
+    const grpc::ByteBuffer* bytes, grpc::ByteBuffer* answer,
     std::function<absl::StatusOr<Response>(const Request& request)> work) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   auto record = std::make_shared<CallRecord>(*context, method, metrics_);
@@ -57,8 +64,7 @@ grpc::ServerUnaryReactor* ModelService::Serve(
     record->End(status);
     reactor->Finish(ToGrpcStatus(status));
   };
-  const absl::Status submitted =
-      waiting_queries_->Submit({.run = run, .deadline = context->deadline()});
+  const absl::Status submitted = waiting.Submit({.run = run, .deadline = context->deadline()});
   if (!submitted.ok()) run(submitted);
   return reactor;
 }
@@ -67,7 +73,7 @@ grpc::ServerUnaryReactor* ModelService::ListModels(grpc::CallbackServerContext* 
                                                    const grpc::ByteBuffer* request,
                                                    grpc::ByteBuffer* response) {
   return Serve<sinks::v1::ListModelsRequest, sinks::v1::ListModelsResponse>(
-      context, "sinks.v1.ModelService/ListModels", request, response,
+      *waiting_queries_, context, "sinks.v1.ModelService/ListModels", request, response,
       [this](const sinks::v1::ListModelsRequest& in) { return PageOfModels(in, catalog_.List()); });
 }
 
@@ -75,13 +81,28 @@ grpc::ServerUnaryReactor* ModelService::GetModel(grpc::CallbackServerContext* co
                                                  const grpc::ByteBuffer* request,
                                                  grpc::ByteBuffer* response) {
   return Serve<sinks::v1::GetModelRequest, sinks::v1::GetModelResponse>(
-      context, "sinks.v1.ModelService/GetModel", request, response,
+      *waiting_queries_, context, "sinks.v1.ModelService/GetModel", request, response,
       [this](const sinks::v1::GetModelRequest& in) -> absl::StatusOr<sinks::v1::GetModelResponse> {
         SINKD_ASSIGN_OR_RETURN(const std::string id, DecodeModelName(in.name(), "name"));
         SINKD_ASSIGN_OR_RETURN(const ModelEntry entry, catalog_.Get(id));
         sinks::v1::GetModelResponse out;
         *out.mutable_model() = EncodeModel(entry);
         return out;
+      });
+}
+
+grpc::ServerUnaryReactor* ModelService::PlanModel(grpc::CallbackServerContext* context,
+                                                  const grpc::ByteBuffer* request,
+                                                  grpc::ByteBuffer* response) {
+  return Serve<sinks::v1::PlanModelRequest, sinks::v1::PlanModelResponse>(
+      *waiting_plans_, context, "sinks.v1.ModelService/PlanModel", request, response,
+      [this](
+          const sinks::v1::PlanModelRequest& in) -> absl::StatusOr<sinks::v1::PlanModelResponse> {
+        SINKD_ASSIGN_OR_RETURN(const PlanRequest wanted,
+                               DecodePlanRequest(in, catalog_.defaults()));
+        SINKD_ASSIGN_OR_RETURN(const ModelPlan plan,
+                               catalog_.Plan(wanted.id, wanted.options, wanted.positions));
+        return EncodePlan(wanted, plan);
       });
 }
 
@@ -94,7 +115,7 @@ grpc::ServerUnaryReactor* ModelService::UnloadModel(grpc::CallbackServerContext*
                                                     const grpc::ByteBuffer* request,
                                                     grpc::ByteBuffer* response) {
   return Serve<sinks::v1::UnloadModelRequest, sinks::v1::UnloadModelResponse>(
-      context, "sinks.v1.ModelService/UnloadModel", request, response,
+      *waiting_queries_, context, "sinks.v1.ModelService/UnloadModel", request, response,
       [this](const sinks::v1::UnloadModelRequest& in)
           -> absl::StatusOr<sinks::v1::UnloadModelResponse> {
         SINKD_ASSIGN_OR_RETURN(const std::string id, DecodeModelName(in.name(), "name"));
@@ -102,6 +123,16 @@ grpc::ServerUnaryReactor* ModelService::UnloadModel(grpc::CallbackServerContext*
         sinks::v1::UnloadModelResponse out;
         *out.mutable_model() = EncodeModel(entry);
         return out;
+      });
+}
+
+grpc::ServerUnaryReactor* ModelService::ListFamilies(grpc::CallbackServerContext* context,
+                                                     const grpc::ByteBuffer* request,
+                                                     grpc::ByteBuffer* response) {
+  return Serve<sinks::v1::ListFamiliesRequest, sinks::v1::ListFamiliesResponse>(
+      *waiting_queries_, context, "sinks.v1.ModelService/ListFamilies", request, response,
+      [](const sinks::v1::ListFamiliesRequest&) -> absl::StatusOr<sinks::v1::ListFamiliesResponse> {
+        return EncodeFamilies(AllFamilyFacts());
       });
 }
 

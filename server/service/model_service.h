@@ -21,9 +21,11 @@ namespace sinkd {
 
 using RawModelService = sinks::v1::ModelService::WithRawCallbackMethod_ListModels<
     sinks::v1::ModelService::WithRawCallbackMethod_GetModel<
-        sinks::v1::ModelService::WithRawCallbackMethod_LoadModel<
-            sinks::v1::ModelService::WithRawCallbackMethod_UnloadModel<
-                sinks::v1::ModelService::Service>>>>;
+        sinks::v1::ModelService::WithRawCallbackMethod_PlanModel<
+            sinks::v1::ModelService::WithRawCallbackMethod_LoadModel<
+                sinks::v1::ModelService::WithRawCallbackMethod_UnloadModel<
+                    sinks::v1::ModelService::WithRawCallbackMethod_ListFamilies<
+                        sinks::v1::ModelService::Service>>>>>>;
 
 class ModelService final : public RawModelService {
  public:
@@ -35,20 +37,27 @@ class ModelService final : public RawModelService {
   grpc::ServerUnaryReactor* GetModel(grpc::CallbackServerContext* context,
                                      const grpc::ByteBuffer* request,
                                      grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* PlanModel(grpc::CallbackServerContext* context,
+                                      const grpc::ByteBuffer* request,
+                                      grpc::ByteBuffer* response) override;
   grpc::ServerWriteReactor<grpc::ByteBuffer>* LoadModel(grpc::CallbackServerContext* context,
                                                         const grpc::ByteBuffer* request) override;
   grpc::ServerUnaryReactor* UnloadModel(grpc::CallbackServerContext* context,
                                         const grpc::ByteBuffer* request,
                                         grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* ListFamilies(grpc::CallbackServerContext* context,
+                                         const grpc::ByteBuffer* request,
+                                         grpc::ByteBuffer* response) override;
 
   void Shutdown();  // ends what waits, joins the threads
 
  private:
-  // `bytes` and `answer` live as long as the call.
+  // Does `work` on a thread that takes from `waiting`. `bytes` and `answer` live as long as the
+  // call.
   template <typename Request, typename Response>
   grpc::ServerUnaryReactor* Serve(
-      grpc::CallbackServerContext* context, std::string_view method, const grpc::ByteBuffer* bytes,
-      grpc::ByteBuffer* answer,
+      Executor::Stream& waiting, grpc::CallbackServerContext* context, std::string_view method,
+      const grpc::ByteBuffer* bytes, grpc::ByteBuffer* answer,
       std::function<absl::StatusOr<Response>(const Request& request)> work);
 
   ModelCatalog& catalog_;
@@ -57,6 +66,8 @@ class ModelService final : public RawModelService {
   const LoadStream::Resources load_resources_;
   Executor queries_;
   std::unique_ptr<Executor::Stream> waiting_queries_;
+  Executor plans_;  // apart, since a plan reads every header of a checkpoint
+  std::unique_ptr<Executor::Stream> waiting_plans_;
 };
 
 // The page of `entries` (by id) that `request` asks for. INVALID_ARGUMENT for a page size or token

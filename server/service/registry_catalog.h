@@ -20,6 +20,10 @@ class RegistryCatalog final : public ModelCatalog {
                                   std::stop_token stop) override {
     return registry_.Load(id, options, progress, std::move(stop));
   }
+  absl::StatusOr<ModelPlan> Plan(std::string_view id, const LoadOptions& options,
+                                 int64_t positions) const override {
+    return registry_.Plan(id, options, positions);
+  }
   absl::StatusOr<ModelEntry> Unload(std::string_view id) override { return registry_.Unload(id); }
   absl::StatusOr<std::shared_ptr<const SampleRunner>> Acquire(std::string_view id) const override;
   const LoadOptions& defaults() const override { return registry_.defaults(); }

@@ -67,6 +67,7 @@ TEST_F(ConfigTest, DefaultsServeOnLoopback) {
   EXPECT_THAT(config.load, IsEmpty());
   EXPECT_EQ(config.device, "cpu");
   EXPECT_EQ(config.compute_type, ComputeType::kAuto);
+  EXPECT_EQ(config.residency, Residency::kResident);
   EXPECT_GT(config.threads, 0);
   EXPECT_EQ(config.max_sample_tokens, 32768);
   EXPECT_EQ(config.max_message_bytes, 8388608);
@@ -88,6 +89,8 @@ TEST_F(ConfigTest, ReadsEveryFlag) {
                               "cuda:1",
                               "--compute-type",
                               "bfloat16",
+                              "--residency",
+                              "streamed",
                               "--threads",
                               "3",
                               "--max-sample-tokens",
@@ -115,6 +118,7 @@ TEST_F(ConfigTest, ReadsEveryFlag) {
   EXPECT_THAT(config.load, ElementsAre("a", "b"));
   EXPECT_EQ(config.device, "cuda:1");
   EXPECT_EQ(config.compute_type, ComputeType::kBfloat16);
+  EXPECT_EQ(config.residency, Residency::kStreamed);
   EXPECT_EQ(config.threads, 3);
   EXPECT_EQ(config.max_sample_tokens, 100);
   EXPECT_EQ(config.max_message_bytes, 2 << 20);
@@ -157,7 +161,7 @@ TEST_P(ConfigPrecedence, TakesFlagThenVariableThenFileThenDefault) {
 
 INSTANTIATE_TEST_SUITE_P(
     Table, ConfigPrecedence,
-    testing::Values(Precedence{"Nothing", false, false, false, 256, {}},
+    testing::Values(Precedence{"Nothing", false, false, false, 2048, {}},
                     Precedence{"File", false, false, true, 3, {"file-a", "file-b"}},
                     Precedence{"Variable", false, true, false, 2, {"variable-a", "variable-b"}},
                     Precedence{
@@ -173,7 +177,7 @@ TEST_F(ConfigTest, TheFileMayBeNamedByAVariable) {
 }
 
 TEST_F(ConfigTest, AnEmptyVariableCountsAsUnset) {
-  EXPECT_EQ(Good({}, {{"SINKD_MAX_QUEUE", ""}}).max_queue, 256);
+  EXPECT_EQ(Good({}, {{"SINKD_MAX_QUEUE", ""}}).max_queue, 2048);
 }
 
 struct BadSetting {
@@ -221,6 +225,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadSetting{"NoPort", {"--listen", "127.0.0.1"}, {}, {"--listen", "host:port"}},
         BadSetting{"BareIpv6", {"--listen", "::1:5"}, {}, {"--listen", "[::1]"}},
         BadSetting{"Device", {"--device", "CUDA 0"}, {}, {"--device", "CUDA 0", "cuda:0"}},
+        BadSetting{"DeviceIndex", {"--device", "cuda:128"}, {}, {"--device", "cuda:128", "127"}},
+        BadSetting{"DeviceMapOpen", {"--device", "cuda:0=0-"}, {}, {"--device", "cuda:0=0-"}},
+        BadSetting{"DeviceMapTurned", {"--device", "cpu=5-4"}, {}, {"cpu=5-4", "cuda:1=16-31"}},
+        BadSetting{"DeviceMapEnds", {"--device", "cpu=0-1,"}, {}, {"--device", "cpu=0-1,"}},
+        BadSetting{"Residency", {"--residency", "disk"}, {}, {"disk", "resident, streamed"}},
         BadSetting{"ModelId", {"--load", "../x"}, {}, {"--load", "../x", "lower-case"}},
         BadSetting{"Twice", {"--threads", "1", "--threads", "2"}, {}, {"--threads", "1 and 2"}},
         BadSetting{"UnknownFlag", {"--thread", "1"}, {}, {"--thread", "--help"}},
@@ -243,6 +252,15 @@ TEST_F(ConfigTest, AnOpenPortNeedsTheFlagThatNamesTheRisk) {
   EXPECT_FALSE(
       Parse({"--model-root", root_.string(), "--listen", "0.0.0.0:1", "--insecure-listen=false"})
           .ok());
+}
+
+TEST_F(ConfigTest, TakesADeviceAllOfThemOrAMap) {
+  for (const char* const device : {"cpu", "cuda:0", "auto", "cuda:0=0-15,cuda:1=16-31", "cpu=0"}) {
+    EXPECT_EQ(Good({"--device", device}).device, device);
+    EXPECT_EQ(Good({}, {{"SINKD_DEVICE", device}}).device, device);
+    EXPECT_EQ(Good({"--config", WriteFile(std::string("device = \"") + device + "\"\n")}).device,
+              device);
+  }
 }
 
 TEST_F(ConfigTest, KnowsLoopbackAddresses) {
@@ -291,10 +309,28 @@ TEST_F(ConfigTest, HelpAndVersionComeBackAsText) {
 }
 
 TEST_F(ConfigTest, ThePrintedConfigReadsBackAsItself) {
-  const absl::StatusOr<ConfigOutcome> printed =
-      Parse({"--model-root", root_.string(), "--listen", "0.0.0.0:7", "--insecure-listen",
-             "--http-listen", "off", "--load", "a", "--load", "b.c", "--compute-type", "float32",
-             "--drain-delay", "1500ms", "--log-format", "json", "--print-config"});
+  const absl::StatusOr<ConfigOutcome> printed = Parse({"--model-root",
+                                                       root_.string(),
+                                                       "--listen",
+                                                       "0.0.0.0:7",
+                                                       "--insecure-listen",
+                                                       "--http-listen",
+                                                       "off",
+                                                       "--load",
+                                                       "a",
+                                                       "--load",
+                                                       "b.c",
+                                                       "--compute-type",
+                                                       "float32",
+                                                       "--residency",
+                                                       "streamed",
+                                                       "--device",
+                                                       "cuda:0=0-3,cpu=4-5",
+                                                       "--drain-delay",
+                                                       "1500ms",
+                                                       "--log-format",
+                                                       "json",
+                                                       "--print-config"});
   ASSERT_TRUE(printed.ok()) << printed.status();
   ASSERT_TRUE(printed->text.has_value());
   const absl::StatusOr<ConfigOutcome> again = Parse({"--config", WriteFile(*printed->text)});

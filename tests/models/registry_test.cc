@@ -205,10 +205,12 @@ TEST_F(RegistryTest, AReadyModelAnswersALoadAtOnceButNotInAnotherForm) {
   });
   ASSERT_TRUE(registry.Load("tiny", {.device = "cpu"}, {}, {}).ok());
   EXPECT_TRUE(registry.Load("tiny", {.device = "cpu"}, {}, {}).ok());
+  EXPECT_TRUE(registry.Load("tiny", {.device = "auto"}, {}, {}).ok()) << "wherever it is";
   EXPECT_EQ(loads, 1);
   for (const LoadOptions& other :
        {LoadOptions{.device = "cuda:0"},
-        LoadOptions{.device = "cpu", .compute_type = ComputeType::kBfloat16}}) {
+        LoadOptions{.device = "cpu", .compute_type = ComputeType::kBfloat16},
+        LoadOptions{.device = "cpu", .residency = Residency::kStreamed}}) {
     const absl::Status error = registry.Load("tiny", other, {}, {}).status();
     EXPECT_TRUE(absl::IsFailedPrecondition(error)) << error;
     EXPECT_THAT(std::string(error.message()), HasSubstr("unload it first"));
@@ -437,6 +439,41 @@ TEST_F(RegistryTest, ALoadThatRunsStallsNoOtherModel) {
   EXPECT_EQ(registry.Unload("other")->state, ModelState::kAvailable);
   finish.set_value();
   leader.join();
+}
+
+TEST_F(RegistryTest, PlansAModelInAnyStateAndLeavesItThere) {
+  std::promise<void> finish;
+  std::promise<void> begun;
+  std::vector<ModelState> states;
+  Registry registry(
+      root(), {},
+      [&](auto&&...) {
+        begun.set_value();
+        finish.get_future().wait();
+        return LoadedModel{};
+      },
+      [&](std::string_view, ModelState state, int64_t) { states.push_back(state); });
+  const auto planned = [&] {
+    const absl::StatusOr<ModelPlan> plan = registry.Plan("tiny", {}, 16);
+    EXPECT_TRUE(plan.ok()) << plan.status();
+    return plan.ok() && plan->spec.blocks == 3 && !plan->has_weights;
+  };
+  EXPECT_TRUE(planned());
+  EXPECT_TRUE(states.empty());
+  std::thread leader([&] { EXPECT_TRUE(registry.Load("tiny", {}, {}, {}).ok()); });
+  begun.get_future().wait();
+  EXPECT_TRUE(planned()) << "while it is being loaded";
+  finish.set_value();
+  leader.join();
+  EXPECT_TRUE(planned());
+  EXPECT_THAT(states, ElementsAre(ModelState::kLoading, ModelState::kReady));
+}
+
+TEST_F(RegistryTest, PlansOnlyWhatIsThere) {
+  const Registry registry = Make();
+  EXPECT_TRUE(absl::IsNotFound(registry.Plan("none", {}, 16).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(registry.Plan("../tiny", {}, 16).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(registry.Plan("tiny", {.device = "nonsense"}, 16).status()));
 }
 
 TEST_F(RegistryTest, ManyThreadsLoadUseAndUnloadWithoutLosingTrack) {

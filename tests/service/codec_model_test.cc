@@ -21,14 +21,21 @@ TEST(CodecModel, RefusesWhatIsNoResourceName) {
 }
 
 TEST(CodecModel, LoadOptionsDefaultToTheServers) {
-  const LoadOptions defaults{.device = "cuda:1", .compute_type = ComputeType::kBfloat16};
+  const LoadOptions defaults{.device = "cuda:1",
+                             .compute_type = ComputeType::kBfloat16,
+                             .residency = Residency::kStreamed};
   sinks::v1::LoadModelRequest request;
   EXPECT_EQ(DecodeLoadOptions(request, defaults)->device, "cuda:1");
   EXPECT_EQ(DecodeLoadOptions(request, defaults)->compute_type, ComputeType::kBfloat16);
+  EXPECT_EQ(DecodeLoadOptions(request, defaults)->residency, Residency::kStreamed);
+  request.set_residency(sinks::v1::RESIDENCY_UNSPECIFIED);
+  EXPECT_EQ(DecodeLoadOptions(request, defaults)->residency, Residency::kStreamed);
   request.set_device("cpu");
   request.set_compute_type(sinks::v1::COMPUTE_TYPE_FLOAT32);
+  request.set_residency(sinks::v1::RESIDENCY_RESIDENT);
   EXPECT_EQ(DecodeLoadOptions(request, defaults)->device, "cpu");
   EXPECT_EQ(DecodeLoadOptions(request, defaults)->compute_type, ComputeType::kFloat32);
+  EXPECT_EQ(DecodeLoadOptions(request, defaults)->residency, Residency::kResident);
 }
 
 TEST(CodecModel, RefusesAComputeTypeItDoesNotKnow) {
@@ -37,6 +44,14 @@ TEST(CodecModel, RefusesAComputeTypeItDoesNotKnow) {
   const absl::StatusOr<LoadOptions> options = DecodeLoadOptions(request, {});
   EXPECT_EQ(options.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(GetErrorDetail(options.status())->subject, "compute_type");
+}
+
+TEST(CodecModel, RefusesAResidencyItDoesNotKnow) {
+  sinks::v1::LoadModelRequest request;
+  request.set_residency(static_cast<sinks::v1::Residency>(3));
+  const absl::StatusOr<LoadOptions> options = DecodeLoadOptions(request, {});
+  EXPECT_EQ(options.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(GetErrorDetail(options.status())->subject, "residency");
 }
 
 TEST(CodecModel, AModelOnDiskHasNoFieldsOfALoadedOne) {
@@ -50,6 +65,7 @@ TEST(CodecModel, AModelOnDiskHasNoFieldsOfALoadedOne) {
   EXPECT_FALSE(model.has_device());
   EXPECT_FALSE(model.has_weight_bytes());
   EXPECT_FALSE(model.has_compute_type());
+  EXPECT_FALSE(model.has_residency());
 }
 
 TEST(CodecModel, ALoadedModelSaysWhereAndHow) {
@@ -57,11 +73,13 @@ TEST(CodecModel, ALoadedModelSaysWhereAndHow) {
   entry.info.emplace();
   entry.info->device = "cuda:0";
   entry.info->compute_type = "bfloat16";
+  entry.info->residency = Residency::kStreamed;
   entry.info->weight_bytes = 270;
   entry.info->warnings = {"extra tensor"};
   const sinks::v1::Model model = EncodeModel(entry);
   EXPECT_EQ(model.device(), "cuda:0");
   EXPECT_EQ(model.compute_type(), sinks::v1::COMPUTE_TYPE_BFLOAT16);
+  EXPECT_EQ(model.residency(), sinks::v1::RESIDENCY_STREAMED);
   EXPECT_EQ(model.weight_bytes(), 270);
   EXPECT_EQ(model.warnings(0), "extra tensor");
 }

@@ -135,16 +135,30 @@ absl::StatusOr<EncodedSample> FakeRunner::Encode(const SampleInput& input, std::
   return out;
 }
 
-absl::StatusOr<Trace> FakeRunner::Run(const TokenIds& ids, const TraceRequest& request,
-                                      std::stop_token stop) const {
+absl::StatusOr<std::vector<Trace>> FakeRunner::Run(std::span<const TokenIds> batch,
+                                                   const TraceRequest& request,
+                                                   std::stop_token stop) const {
   {
     const std::lock_guard lock(mutex_);
-    ++runs_;
+    largest_batch_ = std::max(largest_batch_, static_cast<int>(batch.size()));
   }
-  if (before_run) SINKD_RETURN_IF_ERROR(before_run(ids, std::move(stop)));
+  std::vector<Trace> traces;
+  for (const TokenIds& ids : batch) {
+    {
+      const std::lock_guard lock(mutex_);
+      ++runs_;
+    }
+    if (before_run) SINKD_RETURN_IF_ERROR(before_run(ids, stop));
+    traces.push_back(MakeTrace(ids, request));
+  }
   const std::lock_guard lock(mutex_);
-  --under_way_;
-  return MakeTrace(ids, request);
+  under_way_ -= static_cast<int>(batch.size());
+  return traces;
+}
+
+int FakeRunner::largest_batch() const {
+  const std::lock_guard lock(mutex_);
+  return largest_batch_;
 }
 
 int FakeRunner::runs() const {
@@ -190,7 +204,30 @@ absl::StatusOr<ModelEntry> FakeCatalog::Load(
   entry.state = ModelState::kReady;
   entry.info = runner->info();
   entry.info->device = options.device;
+  entry.info->residency = options.residency;
   return entry;
+}
+
+absl::StatusOr<ModelPlan> FakeCatalog::Plan(std::string_view id, const LoadOptions& options,
+                                            int64_t positions) const {
+  SINKD_RETURN_IF_ERROR(Get(id).status());
+  if (id == "disk") plan_gate.Pass({});
+  if (options.device != "cpu" && options.device != "auto") {
+    return InvalidArgument(
+        "there is no such device",
+        {.reason = "BAD_DEVICE", .subject = "device", .value = options.device, .fix = "use cpu"});
+  }
+  ModelPlan plan;
+  plan.spec = runner->info_.spec;
+  plan.compute_type = "float32";
+  plan.residency = options.residency;
+  plan.positions = std::min(positions, kMaxPositions);
+  for (int i = 0; i < kPlannedTensors; ++i) {
+    plan.tensors.push_back(
+        {.name = "t" + std::to_string(i), .stored_type = "F32", .shape = {3, 5}});
+  }
+  plan.devices.push_back({.device = "cpu", .blocks = kLayers});
+  return plan;
 }
 
 absl::StatusOr<ModelEntry> FakeCatalog::Unload(std::string_view id) {

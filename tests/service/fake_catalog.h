@@ -22,6 +22,7 @@ inline constexpr int64_t kLayers = 6;
 inline constexpr int64_t kHeads = 2;
 inline constexpr int64_t kVocabulary = 128;
 inline constexpr int64_t kMaxPositions = 5000;
+inline constexpr int kPlannedTensors = 7;
 
 Trace MakeTrace(const TokenIds& ids, const TraceRequest& request);
 
@@ -50,14 +51,16 @@ class FakeRunner final : public SampleRunner {
   absl::StatusOr<EncodedSample> Encode(const SampleInput& input,
                                        std::string_view date) const override;
   std::string TokenText(int32_t id) const override { return std::string(1, static_cast<char>(id)); }
-  absl::StatusOr<Trace> Run(const TokenIds& ids, const TraceRequest& request,
-                            std::stop_token stop) const override;
+  absl::StatusOr<std::vector<Trace>> Run(std::span<const TokenIds> batch,
+                                         const TraceRequest& request,
+                                         std::stop_token stop) const override;
 
   // To be set before the server runs samples.
   ModelInfo info_;
   std::function<absl::Status(const TokenIds& ids, std::stop_token stop)> before_run;
 
-  int runs() const;
+  int runs() const;            // samples run
+  int largest_batch() const;   // samples run together
   int most_under_way() const;  // largest number of samples encoded and not yet run
 
  private:
@@ -65,6 +68,7 @@ class FakeRunner final : public SampleRunner {
   mutable int under_way_ = 0;
   mutable int most_under_way_ = 0;
   mutable int runs_ = 0;
+  mutable int largest_batch_ = 0;
 };
 
 // Holds "fake" (READY), "disk" (AVAILABLE, can be loaded) and "broken" (cannot).
@@ -76,12 +80,16 @@ class FakeCatalog final : public ModelCatalog {
   absl::StatusOr<ModelEntry> Load(std::string_view id, const LoadOptions& options,
                                   const std::function<void(const LoadProgress&)>& progress,
                                   std::stop_token stop) override;
+  // A plan with kPlannedTensors tensors; BAD_DEVICE for any device but "cpu" and "auto".
+  absl::StatusOr<ModelPlan> Plan(std::string_view id, const LoadOptions& options,
+                                 int64_t positions) const override;
   absl::StatusOr<ModelEntry> Unload(std::string_view id) override;
   absl::StatusOr<std::shared_ptr<const SampleRunner>> Acquire(std::string_view id) const override;
   const LoadOptions& defaults() const override { return defaults_; }
 
   const std::shared_ptr<FakeRunner> runner = std::make_shared<FakeRunner>();
-  Gate load_gate;  // passed in the middle of a load
+  Gate load_gate;          // passed in the middle of a load
+  mutable Gate plan_gate;  // passed by plans of "disk"
   std::map<std::string, ModelEntry, std::less<>> entries;
 
  private:

@@ -89,7 +89,9 @@ TEST_F(ModelServiceTest, RefusesPageSizesAndTokensThatAreNone) {
 }
 
 TEST_F(ModelServiceTest, LoadStreamsProgressAndTheReadyModelLast) {
-  const auto reader = stub_->LoadModel(&context_, Load("models/disk"));
+  sinks::v1::LoadModelRequest request = Load("models/disk");
+  request.set_residency(sinks::v1::RESIDENCY_STREAMED);
+  const auto reader = stub_->LoadModel(&context_, request);
   sinks::v1::LoadModelResponse response;
   ASSERT_TRUE(reader->Read(&response));
   EXPECT_EQ(response.bytes_done(), 50);
@@ -100,6 +102,7 @@ TEST_F(ModelServiceTest, LoadStreamsProgressAndTheReadyModelLast) {
   }
   EXPECT_EQ(response.model().state(), sinks::v1::MODEL_STATE_READY);
   EXPECT_EQ(response.model().device(), "cpu");
+  EXPECT_EQ(response.model().residency(), sinks::v1::RESIDENCY_STREAMED);
   EXPECT_EQ(response.bytes_done(), 100);
   EXPECT_TRUE(reader->Finish().ok());
 }

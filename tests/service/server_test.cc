@@ -16,8 +16,9 @@ TEST(Server, NamesEveryMethod) {
   EXPECT_THAT(Server::Methods(),
               ::testing::UnorderedElementsAre(
                   "sinks.v1.AnalysisService/Analyze", "sinks.v1.ModelService/ListModels",
-                  "sinks.v1.ModelService/GetModel", "sinks.v1.ModelService/LoadModel",
-                  "sinks.v1.ModelService/UnloadModel"));
+                  "sinks.v1.ModelService/GetModel", "sinks.v1.ModelService/PlanModel",
+                  "sinks.v1.ModelService/LoadModel", "sinks.v1.ModelService/UnloadModel",
+                  "sinks.v1.ModelService/ListFamilies"));
 }
 
 TEST(Server, ReportsTheFreePortItPicked) {
