@@ -6,6 +6,20 @@
 
 namespace sinkd::client {
 namespace v1 = ::sinks::v1;
+namespace {
+
+constexpr int32_t kTensorsAPage = 5000;
+
+template <typename Request>
+void SetLoad(const LoadOptions& load, Request& request) {
+  if (!load.device.empty()) request.set_device(load.device);
+  if (load.compute_type != v1::COMPUTE_TYPE_UNSPECIFIED) {
+    request.set_compute_type(load.compute_type);
+  }
+  if (load.residency != v1::RESIDENCY_UNSPECIFIED) request.set_residency(load.residency);
+}
+
+}  // namespace
 
 std::string ModelName(std::string_view name) {
   constexpr std::string_view kPrefix = "models/";
@@ -45,15 +59,43 @@ absl::StatusOr<v1::Model> ModelClient::Get(std::string_view name,
   return std::move(*response.mutable_model());
 }
 
+absl::StatusOr<v1::PlanModelResponse> ModelClient::Plan(std::string_view name,
+                                                        const PlanOptions& plan,
+                                                        const CallOptions& options) const {
+  v1::PlanModelRequest request;
+  request.set_name(ModelName(name));
+  SetLoad(plan.load, request);
+  if (plan.positions) request.set_positions(*plan.positions);
+  request.set_page_size(plan.tensors ? kTensorsAPage : 1);
+  std::optional<v1::PlanModelResponse> whole;
+  while (true) {
+    v1::PlanModelResponse page;
+    const absl::Status status = CallWithRetry(retry_, options, [&](grpc::ClientContext* context) {
+      return stub_->PlanModel(context, request, &page);
+    });
+    if (!status.ok()) return status;
+    const std::string next = page.next_page_token();
+    if (!whole) {
+      whole = std::move(page);
+      whole->clear_next_page_token();
+    } else {
+      whole->mutable_tensors()->MergeFrom(page.tensors());
+    }
+    if (!plan.tensors) whole->clear_tensors();
+    if (!plan.tensors || next.empty()) return *std::move(whole);
+    if (next == request.page_token()) {
+      return absl::InternalError("the server's list of tensors does not advance");
+    }
+    request.set_page_token(next);
+  }
+}
+
 absl::StatusOr<v1::Model> ModelClient::Load(
     std::string_view name, const LoadOptions& load, const CallOptions& options,
     const std::function<void(const v1::LoadModelResponse&)>& progress) const {
   v1::LoadModelRequest request;
   request.set_name(ModelName(name));
-  if (!load.device.empty()) request.set_device(load.device);
-  if (load.compute_type != v1::COMPUTE_TYPE_UNSPECIFIED) {
-    request.set_compute_type(load.compute_type);
-  }
+  SetLoad(load, request);
   ScopedCall call(options);
   const auto reader = stub_->LoadModel(call.context(), request);
   v1::LoadModelResponse response;
@@ -69,6 +111,15 @@ absl::StatusOr<v1::Model> ModelClient::Load(
   if (!status.ok()) return status;
   if (!model) return absl::InternalError("the load ended without an answer of the server");
   return *std::move(model);
+}
+
+absl::StatusOr<v1::ListFamiliesResponse> ModelClient::Families(const CallOptions& options) const {
+  v1::ListFamiliesResponse response;
+  const absl::Status status = CallWithRetry(retry_, options, [&](grpc::ClientContext* context) {
+    return stub_->ListFamilies(context, {}, &response);
+  });
+  if (!status.ok()) return status;
+  return response;
 }
 
 absl::StatusOr<v1::Model> ModelClient::Unload(std::string_view name,

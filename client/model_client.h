@@ -6,6 +6,7 @@
 // Thread-safety: const methods may be called from any thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,9 +24,17 @@ namespace sinkd::client {
 // "models/a" for both "a" and "models/a".
 std::string ModelName(std::string_view name);
 
+// Unset: the server's defaults.
 struct LoadOptions {
-  std::string device;  // empty: the server's default
-  sinks::v1::ComputeType compute_type = sinks::v1::COMPUTE_TYPE_UNSPECIFIED;  // as stored
+  std::string device;
+  sinks::v1::ComputeType compute_type = sinks::v1::COMPUTE_TYPE_UNSPECIFIED;
+  sinks::v1::Residency residency = sinks::v1::RESIDENCY_UNSPECIFIED;
+};
+
+struct PlanOptions {
+  LoadOptions load;
+  std::optional<int32_t> positions;  // absent: the server's default
+  bool tensors = true;               // false: the plan alone
 };
 
 class ModelClient {
@@ -38,6 +47,10 @@ class ModelClient {
 
   absl::StatusOr<sinks::v1::Model> Get(std::string_view name, const CallOptions& options) const;
 
+  // The plan with all its tensors, however many pages they take.
+  absl::StatusOr<sinks::v1::PlanModelResponse> Plan(std::string_view name, const PlanOptions& plan,
+                                                    const CallOptions& options) const;
+
   // Loads and waits; `progress` (may be empty) sees every message but the last, as it comes. The
   // READY model. Not retried: a load that broke off is for the caller to judge.
   absl::StatusOr<sinks::v1::Model> Load(
@@ -46,6 +59,8 @@ class ModelClient {
 
   // The model after the call: UNLOADING while samples still run on it, else AVAILABLE.
   absl::StatusOr<sinks::v1::Model> Unload(std::string_view name, const CallOptions& options) const;
+
+  absl::StatusOr<sinks::v1::ListFamiliesResponse> Families(const CallOptions& options) const;
 
  private:
   std::unique_ptr<sinks::v1::ModelService::StubInterface> stub_;

@@ -13,6 +13,7 @@
 #include "client/cli/analysis_flags.h"
 #include "client/cli/call_setup.h"
 #include "client/cli/flag_values.h"
+#include "client/cli/model_flags.h"
 #include "client/cli/suggestion.h"
 #include "client/error_report.h"
 #include "client/utf8.h"
@@ -22,13 +23,14 @@ namespace {
 
 constexpr const char* kFooter = R"(Examples:
   sinkctl models
+  sinkctl plan smollm2-135m
   sinkctl load smollm2-135m
   sinkctl detect smollm2-135m --input prompts.jsonl
   echo "Some text" | sinkctl scores smollm2-135m --output json
   sinkctl analyze smollm2-135m --all --input prompts.jsonl
 
 Exit codes: 0 ok, 2 usage or bad input, 3 server unreachable, 4 error of the server or a failed
-sample, 5 deadline, 130 interrupted. `sinkctl COMMAND --help` lists a command's flags.)";
+sample, 5 deadline, 6 a planned model does not fit, 130 interrupted. `sinkctl COMMAND --help` lists a command's flags.)";
 
 constexpr const char* kInputHelp = R"(
 JSONL input, one object a line, each with an optional "id":
@@ -114,31 +116,6 @@ void AddGlobalFlags(CLI::App& app, Invocation& invocation) {
   app.add_flag("--ascii", global.ascii, "Charts in ASCII")->group(kGlobalGroup);
 }
 
-void AddModelCommands(CLI::App& app, Invocation& invocation) {
-  ModelOptions& options = invocation.models;
-  const auto add = [&](const char* name, const char* description, Command command) {
-    CLI::App* sub = app.add_subcommand(name, description);
-    sub->callback([&invocation, command] { invocation.command = command; });
-    return sub;
-  };
-  CLI::App* models = add("models", "List models, or show one", Command::kModels);
-  models->add_option("MODEL", options.model, "Show this one only")->type_name("");
-  models->add_flag("--names", options.names, "Only the names, one a line");
-  models->footer("Example:\n  sinkctl models --output json | jq '.models[].name'");
-  CLI::App* load = add("load", "Load a model and wait until it is ready", Command::kLoad);
-  load->add_option("MODEL", options.model, "Model to load")->type_name("");
-  load->add_option("--device", options.load.device, "Device of the server: cpu, cuda:0")
-      ->type_name("DEVICE");
-  AddChoice(*load, "--compute-type", kComputeTypeChoices,
-            "Format to compute in; default: as the weights are stored", [&](int value) {
-              options.load.compute_type = static_cast<sinks::v1::ComputeType>(value);
-            });
-  load->footer("Example:\n  sinkctl load smollm2-135m --compute-type float32");
-  CLI::App* unload = add("unload", "Free a model's memory", Command::kUnload);
-  unload->add_option("MODEL", options.model, "Model to unload")->type_name("");
-  unload->footer("Example:\n  sinkctl unload smollm2-135m");
-}
-
 void AddAnalysisCommands(CLI::App& app, Invocation& invocation) {
   AnalyzeOptions& options = invocation.analyze;
   for (const AnalysisCommand& command : kAnalysisCommands) {
@@ -193,8 +170,11 @@ void AddOtherCommands(CLI::App& app, Invocation& invocation) {
 std::string CheckWords(const Invocation& invocation) {
   const sinks::v1::AnalysisSpec& spec = invocation.analyze.spec;
   const std::pair<const char*, const std::string*> words[] = {
-      {"MODEL", &invocation.models.model},          {"MODEL", &invocation.analyze.model},
-      {"--device", &invocation.models.load.device}, {"--run-id", &spec.run_id()},
+      {"MODEL", &invocation.models.model},
+      {"MODEL", &invocation.analyze.model},
+      {"FAMILY", &invocation.families.family},
+      {"--device", &invocation.models.load.device},
+      {"--run-id", &spec.run_id()},
       {"--template-date", &spec.template_date()},
   };
   for (const auto& [name, text] : words) {
@@ -207,8 +187,9 @@ std::string CheckWords(const Invocation& invocation) {
 
 // What the flags must say together; the problem, or empty.
 std::string CheckTogether(Invocation& invocation) {
-  const bool needs_model =
-      invocation.command == Command::kLoad || invocation.command == Command::kUnload;
+  const bool needs_model = invocation.command == Command::kPlan ||
+                           invocation.command == Command::kLoad ||
+                           invocation.command == Command::kUnload;
   if (needs_model && invocation.models.model.empty()) {
     return "which model? give MODEL; `sinkctl models` lists them";
   }

@@ -9,6 +9,12 @@ namespace sinkd::cli {
 // `models`: the list, or one model.
 ExitCode RunModels(const Invocation& invocation);
 
+// `families`: the list, or one family.
+ExitCode RunFamilies(const Invocation& invocation);
+
+// `plan`: kExitDoesNotFit when the model would not fit.
+ExitCode RunPlan(const Invocation& invocation);
+
 // `load`: waits for the model, with progress on a terminal.
 ExitCode RunLoad(const Invocation& invocation);
 

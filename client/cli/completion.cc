@@ -50,9 +50,9 @@ std::vector<Flag> FlagsOf(const CLI::App& app) {
   return flags;
 }
 
-// What a command takes without a flag: models, words, or nothing.
+// What a command takes without a flag: names that the server has, words, or nothing.
 struct Positional {
-  bool model = false;
+  const char* names = nullptr;  // "models", "families"
   std::vector<std::string> words;
 };
 
@@ -61,7 +61,8 @@ Positional PositionalOf(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (!option->get_positional()) continue;
     positional.words = WordsOf(option->get_type_name());
-    positional.model = positional.words.empty();
+    if (!positional.words.empty()) continue;
+    positional.names = option->get_name(true) == "FAMILY" ? "families" : "models";
   }
   return positional;
 }
@@ -96,6 +97,7 @@ std::map<std::string, Flag> ValueFlags(const CLI::App& app) {
 }
 
 constexpr const char* kModelNames = "sinkctl models --names --timeout 1s 2>/dev/null";
+constexpr const char* kFamilyNames = "sinkctl families --names --timeout 1s 2>/dev/null";
 
 // bash and zsh share one function body; only how they offer words differs.
 std::string ShellCases(const CLI::App& app) {
@@ -114,7 +116,9 @@ std::string ShellCases(const CLI::App& app) {
   for (const CLI::App* command : Commands(app)) {
     const Positional positional = PositionalOf(*command);
     std::string action = ":";
-    if (positional.model) action = "_sinkctl_words \"$(_sinkctl_models)\"";
+    if (positional.names != nullptr) {
+      action = fmt::format("_sinkctl_words \"$(_sinkctl_{})\"", positional.names);
+    }
     if (!positional.words.empty()) {
       action = fmt::format("_sinkctl_words \"{}\"", fmt::join(positional.words, " "));
     }
@@ -134,6 +138,7 @@ std::string Bash(const CLI::App& app) {
   return fmt::format(
       "# bash completion of sinkctl; source it, or put it where bash-completion looks.\n"
       "_sinkctl_models() {{ {0}; }}\n"
+      "_sinkctl_families() {{ {3}; }}\n"
       "_sinkctl_words() {{ COMPREPLY=($(compgen -W \"$1\" -- \"$cur\")); }}\n"
       "_sinkctl_files() {{ compopt -o filenames 2>/dev/null; "
       "COMPREPLY=($(compgen -f -- \"$cur\")); }}\n"
@@ -146,7 +151,7 @@ std::string Bash(const CLI::App& app) {
       "  done\n"
       "{2}}}\n"
       "complete -F _sinkctl sinkctl\n",
-      kModelNames, Names(app, "|"), ShellCases(app));
+      kModelNames, Names(app, "|"), ShellCases(app), kFamilyNames);
 }
 
 std::string Zsh(const CLI::App& app) {
@@ -154,6 +159,7 @@ std::string Zsh(const CLI::App& app) {
       "#compdef sinkctl\n"
       "# zsh completion of sinkctl; put it as _sinkctl into a folder of $fpath.\n"
       "_sinkctl_models() {{ {0}; }}\n"
+      "_sinkctl_families() {{ {3}; }}\n"
       "_sinkctl_words() {{ compadd -- ${{=1}}; }}\n"
       "_sinkctl_files() {{ _files; }}\n"
       "_sinkctl() {{\n"
@@ -167,7 +173,7 @@ std::string Zsh(const CLI::App& app) {
       "else\n"
       "  compdef _sinkctl sinkctl\n"
       "fi\n",
-      kModelNames, Names(app, "|"), ShellCases(app));
+      kModelNames, Names(app, "|"), ShellCases(app), kFamilyNames);
 }
 
 std::string FishQuote(const std::string& text) {
@@ -197,8 +203,9 @@ std::string Fish(const CLI::App& app) {
   std::string text = fmt::format(
       "# fish completion of sinkctl.\n"
       "function __sinkctl_models; {}; end\n"
+      "function __sinkctl_families; {}; end\n"
       "complete -c sinkctl -f\n",
-      kModelNames);
+      kModelNames, kFamilyNames);
   for (const Flag& flag : FlagsOf(app)) text += FishFlag(flag, "");
   for (const CLI::App* command : Commands(app)) {
     text += fmt::format("complete -c sinkctl -n __fish_use_subcommand -a {} -d {}\n",
@@ -206,8 +213,9 @@ std::string Fish(const CLI::App& app) {
     const std::string condition =
         fmt::format(" -n '__fish_seen_subcommand_from {}'", command->get_name());
     const Positional positional = PositionalOf(*command);
-    if (positional.model) {
-      text += fmt::format("complete -c sinkctl{} -a '(__sinkctl_models)'\n", condition);
+    if (positional.names != nullptr) {
+      text +=
+          fmt::format("complete -c sinkctl{} -a '(__sinkctl_{})'\n", condition, positional.names);
     }
     if (!positional.words.empty()) {
       text += fmt::format("complete -c sinkctl{} -a '{}'\n", condition,

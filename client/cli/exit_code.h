@@ -15,6 +15,7 @@ enum ExitCode {
   kExitUnreachable = 3,  // no server at the address, or the connection broke
   kExitRpcError = 4,     // the server answered with an error, for the call or for some sample
   kExitDeadline = 5,     // --timeout passed
+  kExitDoesNotFit = 6,   // a planned model does not fit
   kExitInterrupted = 130,
 };
 

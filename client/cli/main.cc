@@ -15,6 +15,10 @@ int main(int argc, char** argv) {
   switch (invocation.command) {
     case Command::kModels:
       return sinkd::cli::RunModels(invocation);
+    case Command::kFamilies:
+      return sinkd::cli::RunFamilies(invocation);
+    case Command::kPlan:
+      return sinkd::cli::RunPlan(invocation);
     case Command::kLoad:
       return sinkd::cli::RunLoad(invocation);
     case Command::kUnload:

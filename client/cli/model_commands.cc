@@ -1,112 +1,74 @@
-#include <unistd.h>
-
 #include <fmt/format.h>
 
-#include "client/cli/call_setup.h"
 #include "client/cli/commands.h"
-#include "client/cli/interrupt.h"
+#include "client/cli/model_session.h"
 #include "client/cli/model_view.h"
 #include "client/cli/number_format.h"
-#include "client/cli/output.h"
 #include "client/cli/progress_bar.h"
-#include "client/error_report.h"
 
 namespace sinkd::cli {
-namespace {
 
 namespace v1 = ::sinks::v1;
-
-// Connects, runs `body` so that Ctrl-C cancels its calls, and reports how it ended.
-ExitCode WithClient(const GlobalOptions& global,
-                    const std::function<absl::Status(client::ModelClient&,
-                                                     const client::CallOptions&, Output&)>& body) {
-  const auto channel = Connect(global);
-  if (!channel.ok()) {
-    Say(std::string(channel.status().message()));
-    return kExitUsage;
-  }
-  client::Cancellation cancellation;
-  const InterruptWatcher interrupt([&] { cancellation.Cancel(); });
-  client::ModelClient models(*channel);
-  Output output(STDOUT_FILENO);
-  const absl::Status status = body(models, MakeCallOptions(global, cancellation), output);
-  const absl::Status flushed = output.Flush();
-  if (interrupt.interrupted()) {
-    Say("interrupted");
-    return kExitInterrupted;
-  }
-  if (output.reader_gone()) return kExitOk;
-  if (!status.ok()) {
-    Say(DescribeFailure(status, global.server));
-    return ExitCodeFor(status);
-  }
-  if (!flushed.ok()) {
-    Say(std::string(flushed.message()));
-    return kExitUsage;
-  }
-  return kExitOk;
-}
-
-}  // namespace
 
 ExitCode RunModels(const Invocation& invocation) {
   const GlobalOptions& global = invocation.global;
   const ModelOptions& options = invocation.models;
-  return WithClient(global,
-                    [&](client::ModelClient& client, const client::CallOptions& call,
-                        Output& output) -> absl::Status {
-                      const Terminal terminal = DetectTerminal(global);
-                      if (!options.model.empty()) {
-                        absl::StatusOr<v1::Model> model = client.Get(options.model, call);
-                        if (model.ok()) output.Write(RenderModel(*model, global.output, terminal));
-                        return model.status();
-                      }
-                      ModelListWriter writer(options.names, global.output, terminal, output);
-                      const absl::Status status =
-                          client.List(call, [&](const v1::Model& model) { writer.Add(model); });
-                      if (status.ok()) writer.End();
-                      return status;
-                    });
+  return RunWithModels(global,
+                       [&](client::ModelClient& client, const client::CallOptions& call,
+                           Output& output) -> absl::Status {
+                         const Terminal terminal = DetectTerminal(global);
+                         if (!options.model.empty()) {
+                           absl::StatusOr<v1::Model> model = client.Get(options.model, call);
+                           if (model.ok())
+                             output.Write(RenderModel(*model, global.output, terminal));
+                           return model.status();
+                         }
+                         ModelListWriter writer(options.names, global.output, terminal, output);
+                         const absl::Status status =
+                             client.List(call, [&](const v1::Model& model) { writer.Add(model); });
+                         if (status.ok()) writer.End();
+                         return status;
+                       });
 }
 
 ExitCode RunLoad(const Invocation& invocation) {
   const GlobalOptions& global = invocation.global;
   const ModelOptions& options = invocation.models;
-  return WithClient(global,
-                    [&](client::ModelClient& client, const client::CallOptions& call,
-                        Output& output) -> absl::Status {
-                      const Terminal terminal = DetectTerminal(global);
-                      ProgressBar progress(terminal.progress, terminal);
-                      const auto show = [&](const v1::LoadModelResponse& response) {
-                        ProgressState state;
-                        if (response.bytes_total() > 0) {
-                          state.share = static_cast<double>(response.bytes_done()) /
-                                        static_cast<double>(response.bytes_total());
-                        }
-                        state.text = fmt::format("{} of {}", Bytes(response.bytes_done()),
-                                                 Bytes(response.bytes_total()));
-                        progress.Show(state);
-                      };
-                      absl::StatusOr<v1::Model> model =
-                          client.Load(options.model, options.load, call, show);
-                      progress.Clear();
-                      if (model.ok()) output.Write(RenderModel(*model, global.output, terminal));
-                      return model.status();
-                    });
+  return RunWithModels(global,
+                       [&](client::ModelClient& client, const client::CallOptions& call,
+                           Output& output) -> absl::Status {
+                         const Terminal terminal = DetectTerminal(global);
+                         ProgressBar progress(terminal.progress, terminal);
+                         const auto show = [&](const v1::LoadModelResponse& response) {
+                           ProgressState state;
+                           if (response.bytes_total() > 0) {
+                             state.share = static_cast<double>(response.bytes_done()) /
+                                           static_cast<double>(response.bytes_total());
+                           }
+                           state.text = fmt::format("{} of {}", Bytes(response.bytes_done()),
+                                                    Bytes(response.bytes_total()));
+                           progress.Show(state);
+                         };
+                         absl::StatusOr<v1::Model> model =
+                             client.Load(options.model, options.load, call, show);
+                         progress.Clear();
+                         if (model.ok()) output.Write(RenderModel(*model, global.output, terminal));
+                         return model.status();
+                       });
 }
 
 ExitCode RunUnload(const Invocation& invocation) {
   const GlobalOptions& global = invocation.global;
-  return WithClient(global,
-                    [&](client::ModelClient& client, const client::CallOptions& call,
-                        Output& output) -> absl::Status {
-                      absl::StatusOr<v1::Model> model =
-                          client.Unload(invocation.models.model, call);
-                      if (model.ok()) {
-                        output.Write(RenderModel(*model, global.output, DetectTerminal(global)));
-                      }
-                      return model.status();
-                    });
+  return RunWithModels(global,
+                       [&](client::ModelClient& client, const client::CallOptions& call,
+                           Output& output) -> absl::Status {
+                         absl::StatusOr<v1::Model> model =
+                             client.Unload(invocation.models.model, call);
+                         if (model.ok()) {
+                           output.Write(RenderModel(*model, global.output, DetectTerminal(global)));
+                         }
+                         return model.status();
+                       });
 }
 
 }  // namespace sinkd::cli

@@ -16,12 +16,10 @@ namespace v1 = ::sinks::v1;
 
 constexpr std::string_view kHeader =
     "name,state,architecture,blocks,hidden_size,heads,kv_heads,vocabulary_size,max_positions,"
-    "device,compute_type,weight_bytes,has_chat_template,failure,warnings\r\n";
+    "device,compute_type,weight_bytes,has_chat_template,failure,warnings,residency\r\n";
 
 std::string Id(const v1::Model& model) {
-  constexpr std::string_view kPrefix = "models/";
-  const std::string& name = model.name();
-  return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
+  return ModelId(model.name());
 }
 
 Style StateStyle(v1::ModelState state) {
@@ -42,6 +40,10 @@ std::string OrAbsent(const std::string& text) {
   return text.empty() ? kAbsent : client::MakePrintable(text);
 }
 
+bool IsStreamed(const v1::Model& model) {
+  return model.residency() == v1::RESIDENCY_STREAMED;
+}
+
 std::string JsonLine(const v1::Model& model) {
   return fmt::format("{{\"type\":\"model\",\"model\":{}}}\n", ToJson(model));
 }
@@ -57,6 +59,7 @@ std::string CsvLine(const v1::Model& model) {
   row.AddIf(model.has_weight_bytes(), model.weight_bytes());
   row.AddIf(model.has_has_chat_template(), model.has_chat_template());
   row.Add(model.failure()).Add(fmt::format("{}", fmt::join(model.warnings(), "; ")));
+  row.Add(ResidencyName(model.residency()));
   return row.Take();
 }
 
@@ -72,7 +75,7 @@ std::vector<Cell> Row(const v1::Model& model) {
           number(model.has_heads(), model.heads()),
           number(model.has_max_positions(), model.max_positions()),
           OrAbsent(model.device()),
-          OrAbsent(ComputeTypeName(model.compute_type())),
+          OrAbsent(ComputeTypeName(model.compute_type())) + (IsStreamed(model) ? ", streamed" : ""),
           model.has_weight_bytes() ? Bytes(model.weight_bytes()) : kAbsent,
           model.has_chat_template() ? "yes" : "no"};
 }
@@ -91,9 +94,9 @@ std::string Card(const v1::Model& model, const Terminal& terminal) {
   line("longest sample", fmt::format("{} tokens", Grouped(model.max_positions())));
   line("chat template", model.has_chat_template() ? "yes" : "no");
   if (!model.device().empty()) {
-    line("held on",
-         fmt::format("{} as {}, {}", client::MakePrintable(model.device()),
-                     ComputeTypeName(model.compute_type()), Bytes(model.weight_bytes())));
+    line("held on", fmt::format("{} as {}, {}{}", client::MakePrintable(model.device()),
+                                ComputeTypeName(model.compute_type()), Bytes(model.weight_bytes()),
+                                IsStreamed(model) ? ", streamed from disk" : ""));
   }
   if (!model.failure().empty()) {
     line("failure", Paint(terminal.color_out, Style::kRed, client::MakePrintable(model.failure())));
@@ -105,6 +108,11 @@ std::string Card(const v1::Model& model, const Terminal& terminal) {
 }
 
 }  // namespace
+
+std::string ModelId(const std::string& name) {
+  constexpr std::string_view kPrefix = "models/";
+  return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
+}
 
 std::string RenderModel(const v1::Model& model, OutputFormat format, const Terminal& terminal) {
   switch (format) {

@@ -14,6 +14,9 @@
 
 namespace sinkd::cli {
 
+// "a" for "models/a".
+std::string ModelId(const std::string& name);
+
 // One model.
 std::string RenderModel(const sinks::v1::Model& model, OutputFormat format,
                         const Terminal& terminal);

@@ -16,6 +16,8 @@ constexpr Choice kDivisors[] = {{"from-position", v1::QUERY_DIVISOR_FROM_POSITIO
                                 {"all", v1::QUERY_DIVISOR_ALL}};
 constexpr Choice kComputeTypes[] = {{"float32", v1::COMPUTE_TYPE_FLOAT32},
                                     {"bfloat16", v1::COMPUTE_TYPE_BFLOAT16}};
+constexpr Choice kResidencies[] = {{"resident", v1::RESIDENCY_RESIDENT},
+                                   {"streamed", v1::RESIDENCY_STREAMED}};
 constexpr Choice kOutputs[] = {{"table", static_cast<int>(OutputFormat::kTable)},
                                {"json", static_cast<int>(OutputFormat::kJson)},
                                {"jsonl", static_cast<int>(OutputFormat::kJsonl)},
@@ -31,6 +33,7 @@ const std::span<const Choice> kKindRuleChoices(kKindRules);
 const std::span<const Choice> kLastStateChoices(kLastStates);
 const std::span<const Choice> kDivisorChoices(kDivisors);
 const std::span<const Choice> kComputeTypeChoices(kComputeTypes);
+const std::span<const Choice> kResidencyChoices(kResidencies);
 const std::span<const Choice> kOutputChoices(kOutputs);
 const std::span<const Choice> kInputChoices(kInputs);
 
@@ -102,6 +105,30 @@ const char* ComputeTypeName(v1::ComputeType type) {
       return "bfloat16";
     default:
       return "";
+  }
+}
+
+const char* ResidencyName(v1::Residency residency) {
+  switch (residency) {
+    case v1::RESIDENCY_RESIDENT:
+      return "resident";
+    case v1::RESIDENCY_STREAMED:
+      return "streamed";
+    default:
+      return "";
+  }
+}
+
+const char* TensorUseName(v1::TensorUse use) {
+  switch (use) {
+    case v1::TENSOR_USE_LOADED:
+      return "loaded";
+    case v1::TENSOR_USE_HEAD:
+      return "head";
+    case v1::TENSOR_USE_UNUSED:
+      return "unused";
+    default:
+      return "unknown";
   }
 }
 

@@ -22,6 +22,7 @@ extern const std::span<const Choice> kKindRuleChoices;     // KindRule
 extern const std::span<const Choice> kLastStateChoices;    // LastState
 extern const std::span<const Choice> kDivisorChoices;      // QueryDivisor
 extern const std::span<const Choice> kComputeTypeChoices;  // ComputeType
+extern const std::span<const Choice> kResidencyChoices;    // Residency
 extern const std::span<const Choice> kOutputChoices;       // OutputFormat
 extern const std::span<const Choice> kInputChoices;        // InputFormat
 
@@ -30,6 +31,8 @@ const char* KindName(sinks::v1::SinkKind kind);
 const char* FormName(sinks::v1::RegressionForm form);
 const char* StateName(sinks::v1::ModelState state);
 const char* ComputeTypeName(sinks::v1::ComputeType type);
+const char* ResidencyName(sinks::v1::Residency residency);
+const char* TensorUseName(sinks::v1::TensorUse use);
 
 // The formula of a form, "y = a + b ln x".
 const char* FormFormula(sinks::v1::RegressionForm form);

@@ -59,14 +59,22 @@ struct ModelOptions {
   std::string model;  // empty: all of them
   bool names = false;
   client::LoadOptions load;
+  std::optional<int32_t> length;  // of `plan`
+  bool tensors = false;           // of `plan`: each, not grouped
 };
 
-enum class Command { kModels, kLoad, kUnload, kAnalyze, kCompletion, kVersion };
+struct FamilyOptions {
+  std::string family;  // empty: all of them
+  bool names = false;
+};
+
+enum class Command { kModels, kFamilies, kPlan, kLoad, kUnload, kAnalyze, kCompletion, kVersion };
 
 struct Invocation {
   Command command = Command::kVersion;
   GlobalOptions global;
   ModelOptions models;
+  FamilyOptions families;
   AnalyzeOptions analyze;
   std::string shell;  // of `completion`
 };

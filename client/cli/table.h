@@ -24,6 +24,7 @@ enum class Align { kLeft, kRight };
 struct Column {
   std::string title;
   Align align = Align::kRight;
+  bool wraps = false;  // its cells may take several lines
 };
 
 class Table {
@@ -35,9 +36,11 @@ class Table {
   bool empty() const { return rows_.empty(); }
 
   // Title line and rows, each ending in a newline, `indent` blanks in front, no blanks at the end.
-  std::string Render(bool color, int indent = 2) const;
+  // Columns that wrap become as narrow as a line of `width` columns asks; 0: no limit.
+  std::string Render(bool color, int indent = 2, int width = 0) const;
 
  private:
+  std::vector<int> Widths(int room) const;
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;
 };

@@ -12,8 +12,6 @@
 #include "client/cli/number_format.h"
 #include "client/cli/sample_reader.h"
 #include "client/cli/suggestion.h"
-#include "client/cli/table.h"
-#include "client/cli/text_width.h"
 
 namespace sinkd::cli {
 namespace {
@@ -115,26 +113,6 @@ TEST(SampleReader, RefusesEmptyTooLongAndNonUtf8Texts) {
   const TemporaryFile latin("caf\xe9", ".txt");
   EXPECT_THAT(Read({.files = {empty.path(), large.path(), latin.path()}}),
               ElementsAre("error at 0", "error at 0", "error at 0"));
-}
-
-TEST(TextWidth, CountsColumnsAsATerminalDoes) {
-  EXPECT_EQ(DisplayWidth("abc"), 3);
-  EXPECT_EQ(DisplayWidth("漢字"), 4);
-  EXPECT_EQ(DisplayWidth("e\u0301"), 1);
-  EXPECT_EQ(DisplayWidth("é"), 1);
-  EXPECT_EQ(ShortenToWidth("漢字漢字", 5), "漢字…");
-  EXPECT_EQ(QuoteToken(" a\n\"\\\x1b\u200b"), "\" a\\n\\\"\\\\\\x1b\\u{200b}\"");
-  EXPECT_LE(DisplayWidth(QuoteToken(std::string(100'000, 'x'))), 24);
-}
-
-TEST(Table, AlignsWideText) {
-  Table table({{"token", Align::kLeft}, {"n"}});
-  table.AddRow({"漢字", "1"});
-  table.AddRow({"abcdef", "20"});
-  EXPECT_EQ(table.Render(false, 0),
-            "token    n\n"
-            "漢字     1\n"
-            "abcdef  20\n");
 }
 
 TEST(NumberFormat, KeepsItsPrecision) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 namespace sinkd::testing {
 namespace {
@@ -199,6 +201,88 @@ v1::AnalyzeResponse MakeStarted(const v1::AnalysisSpec& spec) {
   started.set_heads(12);
   started.set_compute_type("float32");
   started.set_device("cpu");
+  return response;
+}
+
+v1::PlanModelResponse MakePlan(const v1::PlanModelRequest& request, int64_t free_bytes) {
+  constexpr int64_t kMiB = 1 << 20;
+  const bool streamed = request.residency() == v1::RESIDENCY_STREAMED;
+  v1::PlanModelResponse response;
+  v1::ModelPlan& plan = *response.mutable_plan();
+  plan.set_name(request.name());
+  plan.set_architecture("llama");
+  plan.set_blocks(3);
+  plan.set_compute_type(v1::COMPUTE_TYPE_FLOAT32);
+  plan.set_residency(streamed ? v1::RESIDENCY_STREAMED : v1::RESIDENCY_RESIDENT);
+  plan.set_has_weights(true);
+  plan.set_parameters(536870912);
+  plan.set_tensor_count(8);
+  plan.set_stored_bytes(1024 * kMiB);
+  plan.set_weight_bytes(2048 * kMiB);
+  plan.set_largest_block_bytes(128 * kMiB);
+  plan.set_positions(request.has_positions() ? request.positions() : 2048);
+  plan.add_warnings("1 tensor is not used: \x1b[31mextra");
+  v1::DeviceShare& share = *plan.add_devices();
+  share.set_device(request.has_device() ? request.device() : "cpu");
+  share.set_first_block(0);
+  share.set_blocks(3);
+  share.set_weight_bytes((streamed ? 256 : 2048) * kMiB);
+  share.set_activation_bytes((streamed ? 344 : 1024) * kMiB);
+  share.set_free_bytes(free_bytes);
+  share.set_fits(share.weight_bytes() + share.activation_bytes() <= free_bytes);
+  plan.set_fits(share.fits());
+
+  std::vector<v1::PlannedTensor> tensors;
+  const auto add = [&](const std::string& name, std::initializer_list<int64_t> shape,
+                       v1::TensorUse use) {
+    v1::PlannedTensor& tensor = tensors.emplace_back();
+    tensor.set_name(name);
+    tensor.set_stored_type("BF16");
+    tensor.mutable_shape()->Add(shape.begin(), shape.end());
+    tensor.set_stored_bytes(2048);
+    tensor.set_use(use);
+  };
+  add("lm_head.weight", {32, 32}, v1::TENSOR_USE_HEAD);
+  add("model.embed_tokens.weight", {32, 32}, v1::TENSOR_USE_LOADED);
+  for (const char* block : {"0", "1", "2"}) {
+    const std::string prefix = std::string("model.layers.") + block;
+    add(prefix + ".mlp.experts.7.w1.weight", {64, 16}, v1::TENSOR_USE_LOADED);
+    add(prefix + ".norm.weight", {1024}, v1::TENSOR_USE_LOADED);
+  }
+  size_t begin = 0;
+  while (begin < tensors.size() && request.has_page_token() &&
+         tensors[begin++].name() != request.page_token()) {
+  }
+  const size_t page = std::min<size_t>(4, static_cast<size_t>(request.page_size()));
+  const size_t end = std::min(begin + page, tensors.size());
+  for (size_t i = begin; i < end; ++i) *response.add_tensors() = tensors[i];
+  if (end < tensors.size()) response.set_next_page_token(tensors[end - 1].name());
+  return response;
+}
+
+v1::ListFamiliesResponse MakeFamilies() {
+  v1::ListFamiliesResponse response;
+  v1::Family& family = *response.add_families();
+  family.set_model_type("llama");
+  family.set_models("Llama 2 to 3.2, CodeLlama, SmolLM2, R1-Distill-Llama");
+  family.set_particular("llama3 and other rotary scalings");
+  family.set_finding("secondary sinks in the middle layers of every model looked at");
+  family.set_reference("transformers 4.57.1");
+  const auto add = [&](const char* site, double float32, double ratio) {
+    v1::SiteDifference& difference = *family.add_differences();
+    difference.set_site(site);
+    difference.set_float32_difference(float32);
+    if (ratio > 0) difference.set_bfloat16_ratio(ratio);
+  };
+  add("resid_post", 3.2e-6, 0.75);
+  add("alpha", 1.5e-7, 0);
+  v1::KnownModel& model = *family.add_known_models();
+  model.set_name("meta-llama/Llama-3.2-1B");
+  model.set_parameters(1235814400);
+  model.set_weight_bytes(int64_t{2471628800});
+  v1::Family& two = *response.add_families();
+  two.set_model_type("two");
+  two.set_models("Two, a \"quoted\" name");
   return response;
 }
 

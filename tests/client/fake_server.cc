@@ -61,6 +61,26 @@ class FakeServer::Models : public v1::ModelService::Service {
     return Find(request->name(), *response->mutable_model());
   }
 
+  grpc::Status PlanModel(grpc::ServerContext* context, const v1::PlanModelRequest* request,
+                         v1::PlanModelResponse* response) override {
+    if (grpc::Status status = server_.NextUnary(*context); !status.ok()) return status;
+    {
+      const std::lock_guard lock(server_.mutex_);
+      server_.plan_requests_.push_back(*request);
+    }
+    v1::Model model;
+    if (grpc::Status status = Find(request->name(), model); !status.ok()) return status;
+    *response = MakePlan(*request, server_.free_bytes);
+    return grpc::Status::OK;
+  }
+
+  grpc::Status ListFamilies(grpc::ServerContext* context, const v1::ListFamiliesRequest*,
+                            v1::ListFamiliesResponse* response) override {
+    if (grpc::Status status = server_.NextUnary(*context); !status.ok()) return status;
+    *response = server_.families;
+    return grpc::Status::OK;
+  }
+
   grpc::Status LoadModel(grpc::ServerContext*, const v1::LoadModelRequest* request,
                          grpc::ServerWriter<v1::LoadModelResponse>* writer) override {
     v1::LoadModelResponse response;
@@ -76,6 +96,7 @@ class FakeServer::Models : public v1::ModelService::Service {
     model.set_device(request->has_device() ? request->device() : "cpu");
     model.set_compute_type(request->has_compute_type() ? request->compute_type()
                                                        : v1::COMPUTE_TYPE_FLOAT32);
+    model.set_residency(request->has_residency() ? request->residency() : v1::RESIDENCY_RESIDENT);
     model.set_weight_bytes(4 << 20);
     writer->Write(response);
     return grpc::Status::OK;
@@ -226,6 +247,11 @@ v1::AnalysisSpec FakeServer::last_spec() const {
 std::vector<v1::Sample> FakeServer::last_samples() const {
   const std::lock_guard lock(mutex_);
   return samples_;
+}
+
+std::vector<v1::PlanModelRequest> FakeServer::plan_requests() const {
+  const std::lock_guard lock(mutex_);
+  return plan_requests_;
 }
 
 std::string FakeServer::last_request_id() const {

@@ -47,6 +47,9 @@ class FakeServer {
   grpc::Status load_status;
   // Models that ListModels returns, two a page.
   std::vector<sinks::v1::Model> models;
+  // Memory that plans find free; models/alpha needs 3 GiB resident, 600 MiB streamed.
+  int64_t free_bytes = int64_t{22} << 30;
+  sinks::v1::ListFamiliesResponse families = MakeFamilies();
 
   std::atomic<int> unary_calls = 0;
   std::atomic<int64_t> samples_received = 0;
@@ -54,6 +57,8 @@ class FakeServer {
   // Of the last Analyze.
   sinks::v1::AnalysisSpec last_spec() const;
   std::vector<sinks::v1::Sample> last_samples() const;
+  // Of all calls of PlanModel, first to last.
+  std::vector<sinks::v1::PlanModelRequest> plan_requests() const;
   std::string last_request_id() const;
 
  private:
@@ -64,9 +69,10 @@ class FakeServer {
   grpc::Status Analyze(grpc::ServerContext& context, AnalyzeStream& stream);
 
   mutable std::mutex mutex_;
-  sinks::v1::AnalysisSpec spec_;            // guarded by mutex_
-  std::vector<sinks::v1::Sample> samples_;  // guarded by mutex_
-  std::string request_id_;                  // guarded by mutex_
+  sinks::v1::AnalysisSpec spec_;                            // guarded by mutex_
+  std::vector<sinks::v1::Sample> samples_;                  // guarded by mutex_
+  std::string request_id_;                                  // guarded by mutex_
+  std::vector<sinks::v1::PlanModelRequest> plan_requests_;  // guarded by mutex_
   std::unique_ptr<Models> models_service_;
   std::unique_ptr<Analysis> analysis_service_;
   std::unique_ptr<grpc::Server> server_;

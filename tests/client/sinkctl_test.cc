@@ -19,8 +19,9 @@ TEST_F(SinkctlTest, AlonePrintsShortHelp) {
 }
 
 TEST_F(SinkctlTest, EveryCommandHasHelpWithAnExample) {
-  for (const char* command : {"models", "load", "unload", "detect", "scores", "levels", "regress",
-                              "compensation", "rate", "analyze", "completion"}) {
+  for (const char* command :
+       {"models", "families", "plan", "load", "unload", "detect", "scores", "levels", "regress",
+        "compensation", "rate", "analyze", "completion"}) {
     const ProcessResult result = RunProcess({SINKCTL_PATH, command, "--help"});
     EXPECT_EQ(result.exit_code, 0) << command;
     EXPECT_THAT(result.out, HasSubstr("Example")) << command;
@@ -73,6 +74,12 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{{"detect", "alpha", "--input", "/nowhere/x.jsonl"}, "No such file"},
         UsageCase{{"detect", "alpha", "--input", "/tmp"}, "it is a folder"},
         UsageCase{{"detect"}, "which model?"}, UsageCase{{"load"}, "which model?"},
+        UsageCase{{"plan"}, "which model?"},
+        UsageCase{{"plan", "alpha", "--length", "x"}, "not an integer"},
+        UsageCase{{"plan", "alpha", "--residency", "stream"}, "did you mean \"streamed\"?"},
+        UsageCase{{"plan", "alpha", "--device", "\xff"}, "--device \"\\xff\" is not UTF-8"},
+        UsageCase{{"families", "\xff"}, "FAMILY \"\\xff\" is not UTF-8"},
+        UsageCase{{"load", "alpha", "--residency", "x"}, "not one of resident,streamed"},
         UsageCase{{"analyze", "alpha"}, "which analyses?"},
         UsageCase{{"analyze", "alpha", "--all", "--output", "csv"}, "CSV holds one table"},
         UsageCase{{"scores", "alpha", "--all-positions"}, "--output json"},
@@ -99,7 +106,26 @@ TEST_F(SinkctlTest, ShowsOneModelAndLoadsAndUnloads) {
   EXPECT_EQ(load.exit_code, 0);
   EXPECT_THAT(load.out, HasSubstr("cpu as bfloat16, 4.0 MiB"));
   EXPECT_THAT(load.err, IsEmpty()) << "no progress bar on a pipe";
+  EXPECT_THAT(load.out, Not(HasSubstr("streamed")));
   EXPECT_EQ(Run({"unload", "models/beta"}).exit_code, 0);
+}
+
+TEST_F(SinkctlTest, SaysWhereWeightsAreStreamed) {
+  EXPECT_THAT(Run({"load", "beta", "--residency", "streamed"}).out,
+              HasSubstr("cpu as float32, 4.0 MiB, streamed from disk"));
+  sinks::v1::Model& alpha = server_.models[0];
+  alpha.set_compute_type(sinks::v1::COMPUTE_TYPE_BFLOAT16);
+  alpha.set_residency(sinks::v1::RESIDENCY_STREAMED);
+  server_.models[1].set_compute_type(sinks::v1::COMPUTE_TYPE_BFLOAT16);
+  server_.models[1].set_residency(sinks::v1::RESIDENCY_RESIDENT);
+  const ProcessResult table = Run({"models"});
+  EXPECT_THAT(table.out, HasSubstr("bfloat16, streamed"));
+  EXPECT_THAT(table.out, Not(HasSubstr("resident")));
+  const auto rows = ParseCsv(Run({"models", "--output", "csv"}).out);
+  EXPECT_EQ(rows[0].back(), "residency");
+  EXPECT_EQ(rows[1].back(), "streamed");
+  EXPECT_EQ(rows[2].back(), "resident");
+  EXPECT_EQ(rows[3].back(), "");
 }
 
 TEST_F(SinkctlTest, ReportsAnErrorOfTheServerWithItsDetailsAs4) {
@@ -285,6 +311,10 @@ TEST_F(SinkctlTest, CompletesCommandsFlagsValuesAndModels) {
   EXPECT_EQ(Complete(server, "sinkctl load ''"), "alpha beta gamma\n");
   EXPECT_EQ(Complete(server, "sinkctl detect -m b"), "beta\n");
   EXPECT_EQ(Complete(server, "sinkctl completion f"), "fish\n");
+  EXPECT_EQ(Complete(server, "sinkctl pl"), "plan\n");
+  EXPECT_EQ(Complete(server, "sinkctl plan b"), "beta\n");
+  EXPECT_EQ(Complete(server, "sinkctl plan --residency ''"), "resident streamed\n");
+  EXPECT_EQ(Complete(server, "sinkctl families ''"), "llama two\n");
 }
 
 TEST_F(SinkctlTest, WritesCompletionForZshAndFish) {
@@ -292,6 +322,8 @@ TEST_F(SinkctlTest, WritesCompletionForZshAndFish) {
   EXPECT_THAT(Run({"completion", "fish"}).out,
               HasSubstr("complete -c sinkctl -n '__fish_seen_subcommand_from detect' -l kind-rule "
                         "-x -a 'window published'"));
+  EXPECT_THAT(Run({"completion", "fish"}).out,
+              HasSubstr("-n '__fish_seen_subcommand_from families' -a '(__sinkctl_families)'"));
 }
 
 }  // namespace
