@@ -120,6 +120,15 @@ def load(channel, name, **fields):
         return Failure.of_call(error)
 
 
+def plan(channel, name, **fields):
+    """The PlanModelResponse, or the Failure."""
+    request = stubs.models.PlanModelRequest(name=name, **fields)
+    try:
+        return stubs.models_service.ModelServiceStub(channel).PlanModel(request, timeout=PATIENCE)
+    except grpc.RpcError as error:
+        return Failure.of_call(error)
+
+
 def model_call(channel, method, name):
     """GetModel or UnloadModel: the model, or the Failure."""
     request = getattr(stubs.models, f"{method}Request")(name=name)

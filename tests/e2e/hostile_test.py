@@ -10,9 +10,9 @@ import unittest
 
 import grpc
 
-from tests.e2e import bad_streams, broken_checkpoints, model_root, stubs
+from tests.e2e import bad_streams, broken_checkpoints, model_root, safetensors_edit, stubs
 from tests.e2e.calls import (
-    Failure, analyze, described, expected, ids, load, model_call, planted, spec,
+    Failure, analyze, described, expected, ids, load, model_call, plan, planted, spec,
 )
 from tests.e2e.model_root import PLANTED, TINY, ModelRoot
 from tests.e2e.sinkd_process import PATIENCE, SinkdProcess, main
@@ -35,6 +35,7 @@ def setUpModule():
     for name, change in bad_streams.USABLE.items():
         root.variation(name, model_root.planted(), change)
     broken_checkpoints.build(root)
+    root.link("spare", model_root.planted())
     root.link("dangling", root.path / "nowhere")
     root.link("loop", root.path / "loop")
     root.link("file", model_root.planted() / "config.json")
@@ -175,6 +176,7 @@ class ModelName(HostileCase):
         failures = [
             load(self.channel, case.name),
             model_call(self.channel, "GetModel", case.name),
+            plan(self.channel, case.name),
             model_call(self.channel, "UnloadModel", case.name),
             analyze(self.channel, [spec(None, model=case.name)]).failure,
         ]
@@ -225,9 +227,13 @@ class Load:
     model: str = "missing-shard"
 
 
-def device(name, value):
+def device(name, value, reason="BAD_DEVICE"):
     """On a checkpoint that is sound and not loaded."""
-    return Load(name, {"device": value}, "BAD_DEVICE", (value,), model="spare")
+    return Load(name, {"device": value}, reason, (value.split(",")[-1],), model="spare")
+
+
+def placement(name, value):
+    return device(name, value, "BAD_PLACEMENT")
 
 
 @table((
@@ -235,18 +241,80 @@ def device(name, value):
     device("nonsense", "nonsense"),
     device("meta", "meta"),
     device("negative index", "cuda:-1"),
+    placement("map with a hole", "cpu=0-3,cpu=5-29"),
+    placement("map past the end", "cpu=0-30"),
+    placement("map not to the end", "cpu=0-28"),
+    placement("map without end", "cpu=0-"),
+    placement("map of no device", "=0-29"),
+    Load("map of nonsense", {"device": "nonsense=0-29"}, "BAD_DEVICE", ("got nonsense",),
+         model="spare"),
     Load("unknown type", {"compute_type": 99}, "UNKNOWN_ENUM_VALUE", ("compute_type", "99")),
+    Load("unknown residency", {"residency": 3}, "UNKNOWN_ENUM_VALUE", ("residency", "3")),
     Load("loaded in another type", {"compute_type": 2}, "MODEL_LOADED_OTHERWISE",
          ("float32", "UnloadModel"), PRECONDITION, PLANTED),
+    Load("loaded with another residency", {"residency": 2}, "MODEL_LOADED_OTHERWISE",
+         ("resident", "streamed", "UnloadModel"), PRECONDITION, PLANTED),
 ))
 class BadLoad(HostileCase):
-    @classmethod
-    def setUpClass(cls):
-        Setting.root.link("spare", model_root.planted())
-
     def check(self, case):
         failure = load(self.channel, f"models/{case.model}", **case.fields)
         self.check_failure(failure, case.code, case.reason, case.mentions)
+
+
+@table((
+    Load("positions of 0", {"positions": 0}, "POSITIONS_OUT_OF_RANGE", ("got 0", "16777216")),
+    Load("positions negative", {"positions": -1}, "POSITIONS_OUT_OF_RANGE", ("got -1",)),
+    Load("positions too many", {"positions": 16777217}, "POSITIONS_OUT_OF_RANGE", ("16777217",)),
+    Load("page of 0", {"page_size": 0}, "INVALID_PAGE_SIZE", ("got 0", "5000")),
+    Load("page negative", {"page_size": -1}, "INVALID_PAGE_SIZE", ("got -1",)),
+    Load("page too large", {"page_size": 5001}, "INVALID_PAGE_SIZE", ("got 5001",)),
+    Load("page token", {"page_token": "../x"}, "INVALID_PAGE_TOKEN", ("../x",), model=PLANTED),
+    Load("page token long", {"page_token": "x" * 100000}, "INVALID_PAGE_TOKEN", ("xxx",),
+         model=PLANTED),
+    Load("unknown type", {"compute_type": -1}, "UNKNOWN_ENUM_VALUE", ("compute_type", "-1")),
+    Load("unknown residency", {"residency": 99}, "UNKNOWN_ENUM_VALUE", ("residency", "99")),
+    device("no such gpu", "cuda:99"),
+    device("nonsense", "nonsense"),
+    device("empty", ""),
+    placement("map with a hole", "cpu=0-3,cpu=5-29"),
+))
+class BadPlan(HostileCase):
+    def check(self, case):
+        failure = plan(self.channel, f"models/{case.model}", **case.fields)
+        self.check_failure(failure, case.code, case.reason, case.mentions)
+        self.assertLess(len(failure.message), 1000)
+
+
+class Plans(HostileCase):
+    def test_a_plan_agrees_with_the_files_and_with_what_a_load_takes(self):
+        stored, _ = safetensors_edit.take_apart(model_root.planted() / "model.safetensors")
+        loaded = model_call(self.channel, "GetModel", f"models/{PLANTED}")
+        pages, token = [], None
+        while token != "":
+            pages.append(plan(self.channel, f"models/{PLANTED}", page_size=100, page_token=token))
+            token = pages[-1].next_page_token
+        tensors = [tensor for page in pages for tensor in page.tensors]
+        self.assertEqual({tensor.name: tuple(tensor.shape) for tensor in tensors},
+                         {name: tuple(entry["shape"]) for name, entry in stored.items()})
+        self.assertEqual([len(page.tensors) for page in pages[:-1]], [100] * (len(pages) - 1))
+        for page in pages:
+            self.assertEqual(page.plan.tensor_count, len(stored))
+            self.assertEqual(page.plan.weight_bytes, loaded.weight_bytes)
+        self.check_good_request()
+
+    def test_a_broken_checkpoint_fails_its_plan_as_it_fails_its_load(self):
+        name = "models/missing-shard"
+        planned, loaded = plan(self.channel, name), load(self.channel, name)
+        self.assertEqual(planned, loaded)
+
+    def test_every_family_is_listed(self):
+        stub = stubs.models_service.ModelServiceStub(self.channel)
+        families = stub.ListFamilies(stubs.models.ListFamiliesRequest(), timeout=PATIENCE).families
+        names = [family.model_type for family in families]
+        self.assertEqual(len(set(names)), len(names))
+        self.assertLessEqual({"llama", "qwen2", "gpt_oss", "opt"}, set(names))
+        for family in families:
+            self.assertTrue(family.models and family.particular and family.reference, family)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -257,7 +325,7 @@ class Raw:
 
 
 def raw_cases():
-    for method in ("ListModels", "GetModel", "LoadModel", "UnloadModel"):
+    for method in ("ListModels", "GetModel", "PlanModel", "LoadModel", "UnloadModel"):
         yield Raw(f"{method} no protobuf", method, b"\xff\xff\xff")
         yield Raw(f"{method} cut short", method, b"\x0a\x7fmodels")
         # Field 1 or 2, a string, with a byte that is no UTF-8.
