@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "server/engine/families/family.h"
 #include "server/engine/family_differences.h"
 #include "tests/engine/oracle_files.h"
 #include "tests/engine/parity_cases.h"
@@ -41,6 +42,12 @@ TEST_P(Sites, EqualTransformersAsTold) {
 
 INSTANTIATE_TEST_SUITE_P(EveryCase, Sites, ::testing::ValuesIn(ParityCases()),
                          [](const auto& test) { return NameOf(test.param); });
+
+TEST(FamilyDifferences, AreToldOfEveryFamily) {
+  for (const Family& family : Families()) {
+    EXPECT_FALSE(DifferencesOf(family.model_type).empty()) << family.model_type;
+  }
+}
 
 TEST(ParityCases, AreThoseOfTheOracle) {
   std::vector<std::string> compared, written;
