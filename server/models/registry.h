@@ -70,8 +70,8 @@ class Registry {
 
   // `root` is resolved once. A model folder is a directory directly beneath it whose name is a
   // model id, or a link there to a directory anywhere, since only the operator can place one; any
-  // other entry of `root` is passed over. One that is a model of a Hugging Face cache stands for its
-  // snapshot (models/model_folder.h). An empty `loader` is LoadCheckpoint.
+  // other entry of `root` is passed over. One that is a model of a Hugging Face cache stands for
+  // its snapshot (models/model_folder.h). An empty `loader` is LoadCheckpoint.
   Registry(std::filesystem::path root, LoadOptions defaults, Loader loader = {},
            Observer observer = {});
   // Handles may outlive the registry; calls of its methods may not.

@@ -39,7 +39,6 @@ struct ExecutorCore {
 
   void Count(int64_t delta) {
     waiting = static_cast<size_t>(static_cast<int64_t>(waiting) + delta);
-    if (options.on_depth) options.on_depth(delta);
   }
 
   // How long until the waiting jobs are done, roughly. The lock is held.

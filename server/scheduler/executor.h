@@ -40,8 +40,6 @@ class Executor {
     int threads = 1;
     size_t capacity = 256;  // slots over all streams
     std::function<Clock::time_point()> now = [] { return Clock::now(); };
-    // Told the change of the number of waiting jobs; called under a lock, so it must be quick.
-    std::function<void(int64_t delta)> on_depth;
   };
 
   struct Job {

@@ -16,6 +16,7 @@ namespace sinkd {
 namespace {
 
 constexpr char kMethod[] = "sinks.v1.AnalysisService/Analyze";
+constexpr int64_t kMaxWaitingBytes = 8 << 20;
 
 // These say of a sample that the stream is over, not that the sample is bad.
 bool EndsStream(const absl::Status& status) {
@@ -78,6 +79,7 @@ void AnalyzeStream::OnReadDone(bool ok) {
     const std::lock_guard lock(mutex_);
     reading_ = false;
     if (ok) {
+      incoming_bytes_ = static_cast<int64_t>(incoming_.Length());
       incoming_.Clear();
       if (!end_) sample = Take(parsed, std::move(request));
     } else {
@@ -171,6 +173,8 @@ std::optional<IncomingSample> AnalyzeStream::TakeSample(sinks::v1::Sample&& samp
     pending.result = std::make_unique<absl::StatusOr<SampleResult>>(input.status());
     return std::nullopt;
   }
+  pending.input_bytes = incoming_bytes_;
+  waiting_bytes_ += pending.input_bytes;
   out.input = *std::move(input);
   return out;
 }
@@ -182,8 +186,9 @@ void AnalyzeStream::Run(IncomingSample sample) {
               const std::lock_guard lock(self->mutex_);
               if (self->end_) return;
               const auto place = static_cast<size_t>(index - self->answered_);
-              self->pending_[place].result =
-                  std::make_unique<absl::StatusOr<SampleResult>>(std::move(result));
+              Pending& pending = self->pending_[place];
+              pending.result = std::make_unique<absl::StatusOr<SampleResult>>(std::move(result));
+              self->waiting_bytes_ -= pending.input_bytes;
               self->Pump();
             });
 }
@@ -193,7 +198,7 @@ void AnalyzeStream::End(absl::Status status) {
   end_ = std::move(status);
   stop_.request_stop();
   if (plan_) {
-    plan_->device->Drop();
+    plan_->queue->Close();
     plan_->cpu->Drop();
   }
   answer_.reset();
@@ -215,7 +220,8 @@ void AnalyzeStream::Pump() {
 }
 
 bool AnalyzeStream::MayRead() const {
-  return !reading_ && !half_closed_ && !end_ && received_ - written_ < limits_.read_ahead;
+  return !reading_ && !half_closed_ && !end_ && received_ - written_ < limits_.read_ahead &&
+         waiting_bytes_ < kMaxWaitingBytes;
 }
 
 void AnalyzeStream::WriteNext() {

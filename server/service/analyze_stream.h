@@ -2,8 +2,9 @@
 // sent, then the summary.
 //
 // Flow control: a sample counts as under way from the moment it is read until its last message has
-// been handed to the transport. While `read_ahead` samples are under way none is read, so neither a
-// slow model nor a slow reader makes anything here grow. One write is outstanding at a time.
+// been handed to the transport. While `read_ahead` samples are under way, or the inputs of those
+// that wait for the model take 8 MiB, none is read, so neither a slow model nor a slow reader makes
+// anything here grow. One write is outstanding at a time.
 // End: whatever ends the stream sets the stop token, and nothing more of it is computed.
 //
 // Bytes are parsed here and not by gRPC, which cannot tell text that is not UTF-8 from a
@@ -59,6 +60,7 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
 
   struct Pending {  // a sample under way
     std::string id;
+    int64_t input_bytes = 0;
     std::unique_ptr<absl::StatusOr<SampleResult>> result;  // null until it is there
   };
 
@@ -93,6 +95,8 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
 
   grpc::ByteBuffer incoming_;
   grpc::ByteBuffer outgoing_;
+  int64_t incoming_bytes_ = 0;  // of the message last read
+  int64_t waiting_bytes_ = 0;   // of the samples without a result
   bool reading_ = false;
   bool writing_ = false;
   bool half_closed_ = false;

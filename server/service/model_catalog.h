@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -33,9 +34,10 @@ class SampleRunner {
                                                std::string_view date) const = 0;
   virtual std::string TokenText(int32_t id) const = 0;
 
-  // As Model::Run, for one sample.
-  virtual absl::StatusOr<Trace> Run(const TokenIds& ids, const TraceRequest& request,
-                                    std::stop_token stop) const = 0;
+  // As Model::Run.
+  virtual absl::StatusOr<std::vector<Trace>> Run(std::span<const TokenIds> batch,
+                                                 const TraceRequest& request,
+                                                 std::stop_token stop) const = 0;
 };
 
 // Methods as those of Registry.

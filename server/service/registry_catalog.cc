@@ -37,11 +37,10 @@ class LoadedModelRunner final : public SampleRunner {
     return model_->tokenizer ? model_->tokenizer->TokenText(id) : std::string();
   }
 
-  absl::StatusOr<Trace> Run(const TokenIds& ids, const TraceRequest& request,
-                            std::stop_token stop) const override {
-    SINKD_ASSIGN_OR_RETURN(std::vector<Trace> traces,
-                           model_->model->Run(std::span(&ids, 1), request, std::move(stop)));
-    return std::move(traces.front());
+  absl::StatusOr<std::vector<Trace>> Run(std::span<const TokenIds> batch,
+                                         const TraceRequest& request,
+                                         std::stop_token stop) const override {
+    return model_->model->Run(batch, request, std::move(stop));
   }
 
  private:

@@ -19,46 +19,51 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
   SampleFlow(std::shared_ptr<const StreamPlan> plan, IncomingSample sample, SampleDone done)
       : plan_(std::move(plan)), sample_(std::move(sample)), done_(std::move(done)) {}
 
-  void Start() { Then(*plan_->cpu, &SampleFlow::Encode); }
+  void Start() { Then(&SampleFlow::Encode); }
 
  private:
   using Step = absl::Status (SampleFlow::*)();
 
-  // Runs `step` on `executor`; the first error of any step is the sample's answer.
-  void Then(Executor::Stream& executor, Step step) {
-    submitted_ = SteadyClock::now();
+  // Runs `step` on the CPU executor; the first error of any step is the sample's answer.
+  void Then(Step step) {
     const auto run = [self = shared_from_this(), step](const absl::Status& admitted) {
       absl::Status status = admitted.ok() ? (self.get()->*step)() : admitted;
       if (!status.ok()) self->done_(std::move(status));
     };
     absl::Status submitted =
-        executor.Submit({.run = run, .stop = plan_->stop, .deadline = plan_->deadline});
+        plan_->cpu->Submit({.run = run, .stop = plan_->stop, .deadline = plan_->deadline});
     if (!submitted.ok()) done_(std::move(submitted));
   }
 
-  void NotePhase(SamplePhase phase, SteadyClock::time_point begin) const {
-    plan_->metrics.PhaseDone(phase, SteadyClock::now() - begin);
+  void NotePhase(SamplePhase phase, std::chrono::duration<double> took) const {
+    plan_->metrics.PhaseDone(phase, took);
   }
 
   absl::Status Encode() {
     const SteadyClock::time_point begin = SteadyClock::now();
     SINKD_ASSIGN_OR_RETURN(encoded_,
                            plan_->runner->Encode(sample_.input, plan_->spec.template_date));
-    NotePhase(SamplePhase::kEncode, begin);
+    NotePhase(SamplePhase::kEncode, SteadyClock::now() - begin);
     SINKD_RETURN_IF_ERROR(
         CheckEncoded(encoded_, plan_->runner->info().spec, plan_->max_sample_tokens));
-    Then(*plan_->device, &SampleFlow::Forward);
+    WaitForDevice();
     return absl::OkStatus();
   }
 
-  absl::Status Forward() {
-    NotePhase(SamplePhase::kQueue, submitted_);
-    const SteadyClock::time_point begin = SteadyClock::now();
-    SINKD_ASSIGN_OR_RETURN(trace_,
-                           plan_->runner->Run(encoded_.ids, plan_->trace_request, plan_->stop));
-    NotePhase(SamplePhase::kForward, begin);
-    Then(*plan_->cpu, &SampleFlow::Analyse);
-    return absl::OkStatus();
+  void WaitForDevice() {
+    const SteadyClock::time_point since = SteadyClock::now();
+    const auto self = shared_from_this();
+    plan_->queue->Push(
+        {.ids = encoded_.ids,
+         .begun = [self,
+                   since] { self->NotePhase(SamplePhase::kQueue, SteadyClock::now() - since); },
+         .done =
+             [self](absl::StatusOr<Trace> trace, std::chrono::duration<double> compute) {
+               if (!trace.ok()) return self->done_(trace.status());
+               self->NotePhase(SamplePhase::kForward, compute);
+               self->trace_ = *std::move(trace);
+               self->Then(&SampleFlow::Analyse);
+             }});
   }
 
   absl::Status Analyse() {
@@ -76,7 +81,7 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
     SINKD_ASSIGN_OR_RETURN(result.record, BuildRecord(spec, facts, trace_, [this](int32_t id) {
                              return plan_->runner->TokenText(id);
                            }));
-    NotePhase(SamplePhase::kAnalyse, begin);
+    NotePhase(SamplePhase::kAnalyse, SteadyClock::now() - begin);
     const bool wants_alpha = spec.scores && spec.scores->all_positions && !plan_->spec.summary_only;
     if (wants_alpha) result.trace = std::move(trace_);
     done_(std::move(result));
@@ -86,7 +91,6 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
   const std::shared_ptr<const StreamPlan> plan_;
   IncomingSample sample_;
   const SampleDone done_;
-  SteadyClock::time_point submitted_;
   EncodedSample encoded_;
   Trace trace_;
 };

@@ -1,6 +1,5 @@
 #include "server/service/server.h"
 
-#include <atomic>
 #include <utility>
 
 #include <absl/strings/str_cat.h>
@@ -49,9 +48,7 @@ struct Server::Internals {
       : host(HostOf(options.listen)),
         admission(options.max_streams),
         devices({.when_full = "retry later, or raise the server's --max-queue",
-                 .capacity = static_cast<size_t>(options.max_queue),
-                 .on_depth = [this,
-                              &metrics](int64_t delta) { metrics.SetQueueDepth(depth += delta); }}),
+                 .capacity = static_cast<size_t>(options.max_queue)}),
         // Each stream takes as many slots here as on its device, and there may be several devices.
         cpu({.name = "cpu workers",
              .threads = options.cpu_threads,
@@ -61,7 +58,6 @@ struct Server::Internals {
         analysis({catalog, admission, devices, cpu, metrics}, options.limits) {}
 
   const std::string host;
-  std::atomic<int64_t> depth{0};  // samples waiting, over all devices
   Admission admission;
   DevicePool devices;
   Executor cpu;

@@ -28,7 +28,7 @@ class Server {
   struct Options {
     std::string listen = "127.0.0.1:0";   // host:port, port 0: a free one
     int64_t max_message_bytes = 8 << 20;  // received
-    int64_t max_queue = 256;              // samples waiting, over all streams, by device
+    int64_t max_queue = 2048;             // samples waiting, over all streams, by device
     int64_t max_streams = 64;
     int cpu_threads = 2;  // for encoding and analysing, beside the device's threads
     StreamLimits limits;

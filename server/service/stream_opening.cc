@@ -24,15 +24,24 @@ absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(const sinks::v1::An
                                .fix = "use a model of at least two blocks"});
   }
   const auto slots = static_cast<size_t>(limits.read_ahead);
-  SINKD_ASSIGN_OR_RETURN(std::unique_ptr<Executor::Stream> device,
-                         resources.devices.For(runner->info().device).OpenStream(slots));
+  SINKD_ASSIGN_OR_RETURN(
+      std::unique_ptr<Executor::Stream> device,
+      resources.devices.For(HomeDevice(runner->info().device)).OpenStream(slots));
   SINKD_ASSIGN_OR_RETURN(std::unique_ptr<Executor::Stream> cpu, resources.cpu.OpenStream(slots));
   const TraceRequest trace_request = RequiredTrace(spec.analysis);
+  auto queue = std::make_shared<ForwardQueue>(
+      runner, std::move(device),
+      ForwardQueue::Options{.request = trace_request,
+                            .stop = stop,
+                            .deadline = deadline,
+                            .on_depth = [&metrics = resources.metrics](int64_t change) {
+                              metrics.QueueDepthChanged(change);
+                            }});
   return std::shared_ptr<const StreamPlan>(
       new StreamPlan{.spec = std::move(spec),
                      .trace_request = trace_request,
                      .runner = std::move(runner),
-                     .device = std::move(device),
+                     .queue = std::move(queue),
                      .cpu = std::move(cpu),
                      .stop = std::move(stop),
                      .deadline = deadline,

@@ -17,6 +17,7 @@
 #include "server/scheduler/executor.h"
 #include "server/service/admission.h"
 #include "server/service/codec_spec.h"
+#include "server/service/forward_queue.h"
 #include "server/service/model_catalog.h"
 #include "server/telemetry/metrics.h"
 
@@ -25,7 +26,7 @@ namespace sinkd {
 // What the operator sets about streams.
 struct StreamLimits {
   int64_t max_sample_tokens = 32768;
-  int64_t read_ahead = 8;  // samples of a stream read and not yet wholly answered
+  int64_t read_ahead = 32;  // samples of a stream read and not yet wholly answered
   std::string template_date = "2025-01-01";
   std::chrono::milliseconds progress_interval{500};  // least time between two Progress messages
   std::string version;                               // of the server
@@ -44,7 +45,7 @@ struct StreamPlan {
   StreamSpec spec;
   TraceRequest trace_request;
   std::shared_ptr<const SampleRunner> runner;
-  std::unique_ptr<Executor::Stream> device;
+  std::shared_ptr<ForwardQueue> queue;  // to the model's device
   std::unique_ptr<Executor::Stream> cpu;
   std::stop_token stop;  // the stream has ended
   Executor::Clock::time_point deadline;

@@ -204,8 +204,8 @@ void Metrics::RecordsSent(int64_t count) {
   families_->records->Increment(static_cast<double>(count));
 }
 
-void Metrics::SetQueueDepth(int64_t samples) {
-  families_->queue_depth->Set(static_cast<double>(samples));
+void Metrics::QueueDepthChanged(int64_t samples) {
+  families_->queue_depth->Increment(static_cast<double>(samples));
 }
 
 void Metrics::LoadDone(LoadOutcome outcome, Seconds duration) {

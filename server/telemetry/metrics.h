@@ -56,7 +56,7 @@ class Metrics {
   void RecordsSent(int64_t count);
 
   // Samples admitted and not yet running, over all models.
-  void SetQueueDepth(int64_t samples);
+  void QueueDepthChanged(int64_t samples);  // by so many
 
   void LoadDone(LoadOutcome outcome, Seconds duration);
   // A model came into memory, or left it; what is known already changes nothing. Fits as the

@@ -161,7 +161,7 @@ TEST_P(ConfigPrecedence, TakesFlagThenVariableThenFileThenDefault) {
 
 INSTANTIATE_TEST_SUITE_P(
     Table, ConfigPrecedence,
-    testing::Values(Precedence{"Nothing", false, false, false, 256, {}},
+    testing::Values(Precedence{"Nothing", false, false, false, 2048, {}},
                     Precedence{"File", false, false, true, 3, {"file-a", "file-b"}},
                     Precedence{"Variable", false, true, false, 2, {"variable-a", "variable-b"}},
                     Precedence{
@@ -177,7 +177,7 @@ TEST_F(ConfigTest, TheFileMayBeNamedByAVariable) {
 }
 
 TEST_F(ConfigTest, AnEmptyVariableCountsAsUnset) {
-  EXPECT_EQ(Good({}, {{"SINKD_MAX_QUEUE", ""}}).max_queue, 256);
+  EXPECT_EQ(Good({}, {{"SINKD_MAX_QUEUE", ""}}).max_queue, 2048);
 }
 
 struct BadSetting {

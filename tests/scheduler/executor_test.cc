@@ -198,16 +198,6 @@ TEST(Executor, AStreamMayOutliveItsExecutor) {
             absl::StatusCode::kUnavailable);
 }
 
-TEST(Executor, TellsTheNumberOfWaitingJobs) {
-  std::atomic<int64_t> depth{0};
-  Bench bench({.on_depth = [&](int64_t delta) { depth += delta; }});
-  const Stream a = bench.Open(3);
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(a->Submit(bench.Job("a")).ok());
-  EXPECT_EQ(depth, 3);
-  bench.Finish();
-  EXPECT_EQ(depth, 0);
-}
-
 TEST(Executor, RunsEveryJobOnceWhenManyThreadsSubmit) {
   constexpr int kThreads = 8;
   constexpr int kJobs = 200;

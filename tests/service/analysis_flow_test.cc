@@ -124,7 +124,7 @@ TEST(AnalyzeFlow, AnswersComeInTheOrderSentThoughEncodingFinishesInAnother) {
     const auto response = call.ReadAnswer();
     ASSERT_TRUE(response);
     const bool bad = i % 5 == 4;
-    ASSERT_EQ(response->has_sample_error(), bad);
+    ASSERT_EQ(response->has_sample_error(), bad) << response->ShortDebugString();
     EXPECT_EQ(bad ? response->sample_error().sample_index() : response->record().sample_index(), i);
     EXPECT_EQ(bad ? response->sample_error().sample_id() : response->record().sample_id(),
               std::to_string(i));

@@ -135,16 +135,30 @@ absl::StatusOr<EncodedSample> FakeRunner::Encode(const SampleInput& input, std::
   return out;
 }
 
-absl::StatusOr<Trace> FakeRunner::Run(const TokenIds& ids, const TraceRequest& request,
-                                      std::stop_token stop) const {
+absl::StatusOr<std::vector<Trace>> FakeRunner::Run(std::span<const TokenIds> batch,
+                                                   const TraceRequest& request,
+                                                   std::stop_token stop) const {
   {
     const std::lock_guard lock(mutex_);
-    ++runs_;
+    largest_batch_ = std::max(largest_batch_, static_cast<int>(batch.size()));
   }
-  if (before_run) SINKD_RETURN_IF_ERROR(before_run(ids, std::move(stop)));
+  std::vector<Trace> traces;
+  for (const TokenIds& ids : batch) {
+    {
+      const std::lock_guard lock(mutex_);
+      ++runs_;
+    }
+    if (before_run) SINKD_RETURN_IF_ERROR(before_run(ids, stop));
+    traces.push_back(MakeTrace(ids, request));
+  }
   const std::lock_guard lock(mutex_);
-  --under_way_;
-  return MakeTrace(ids, request);
+  under_way_ -= static_cast<int>(batch.size());
+  return traces;
+}
+
+int FakeRunner::largest_batch() const {
+  const std::lock_guard lock(mutex_);
+  return largest_batch_;
 }
 
 int FakeRunner::runs() const {

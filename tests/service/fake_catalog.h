@@ -51,14 +51,16 @@ class FakeRunner final : public SampleRunner {
   absl::StatusOr<EncodedSample> Encode(const SampleInput& input,
                                        std::string_view date) const override;
   std::string TokenText(int32_t id) const override { return std::string(1, static_cast<char>(id)); }
-  absl::StatusOr<Trace> Run(const TokenIds& ids, const TraceRequest& request,
-                            std::stop_token stop) const override;
+  absl::StatusOr<std::vector<Trace>> Run(std::span<const TokenIds> batch,
+                                         const TraceRequest& request,
+                                         std::stop_token stop) const override;
 
   // To be set before the server runs samples.
   ModelInfo info_;
   std::function<absl::Status(const TokenIds& ids, std::stop_token stop)> before_run;
 
-  int runs() const;
+  int runs() const;            // samples run
+  int largest_batch() const;   // samples run together
   int most_under_way() const;  // largest number of samples encoded and not yet run
 
  private:
@@ -66,6 +68,7 @@ class FakeRunner final : public SampleRunner {
   mutable int under_way_ = 0;
   mutable int most_under_way_ = 0;
   mutable int runs_ = 0;
+  mutable int largest_batch_ = 0;
 };
 
 // Holds "fake" (READY), "disk" (AVAILABLE, can be loaded) and "broken" (cannot).

@@ -108,7 +108,8 @@ TEST(Metrics, CountSamplesStreamsAndRecords) {
   metrics.SampleDone(SampleOutcome::kCancelled, 0);
   metrics.PhaseDone(SamplePhase::kForward, milliseconds(250));
   metrics.RecordsSent(3);
-  metrics.SetQueueDepth(7);
+  metrics.QueueDepthChanged(9);
+  metrics.QueueDepthChanged(-2);
   EXPECT_EQ(Value(metrics, "sinkd_streams_in_flight"), 1);
   EXPECT_EQ(Value(metrics, "sinkd_samples_total{outcome=\"ok\"}"), 2);
   EXPECT_EQ(Value(metrics, "sinkd_samples_total{outcome=\"failed\"}"), 1);

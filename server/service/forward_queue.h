@@ -1,0 +1,82 @@
+// ForwardQueue: the encoded samples of one stream that wait for the model. What waits runs
+// together: short samples share one pass of the weights through the processor, and a model whose
+// weights are streamed from disk reads them once for all.
+//
+// A sample's numbers do not depend on which samples it ran with, nor does its fate: when a batch
+// fails, by memory or otherwise, its samples run one by one.
+//
+// At most one job of the executor's stream is outstanding; it runs one batch and, when more waits,
+// queues up again behind the other streams.
+// Ownership: owns the samples that wait. Thread-safety: all methods may be called from any thread.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <vector>
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include "server/engine/model.h"
+#include "server/engine/trace.h"
+#include "server/scheduler/executor.h"
+#include "server/service/model_catalog.h"
+
+namespace sinkd {
+
+struct WaitingSample {
+  TokenIds ids;
+  std::function<void()> begun;  // called before the pass
+  // Called once, unless the queue was closed first. `compute`: the sample's share of its batch's
+  // time, by tokens.
+  std::function<void(absl::StatusOr<Trace> trace, std::chrono::duration<double> compute)> done;
+};
+
+class ForwardQueue : public std::enable_shared_from_this<ForwardQueue> {
+ public:
+  struct Options {
+    TraceRequest request;
+    std::stop_token stop;
+    Executor::Clock::time_point deadline = Executor::Clock::time_point::max();
+    std::function<void(int64_t change)> on_depth;  // of the number of waiting samples; may be empty
+  };
+
+  // To be held by a shared_ptr: a job that runs keeps it. Close it before the last one is gone.
+  ForwardQueue(std::shared_ptr<const SampleRunner> runner, std::unique_ptr<Executor::Stream> device,
+               Options options);
+
+  // After Close `sample` is destroyed.
+  void Push(WaitingSample sample);
+
+  // Destroys what waits without calling it, and what comes later.
+  void Close();
+
+ private:
+  using Batch = std::vector<WaitingSample>;
+
+  absl::Status Submit();  // under the lock
+  void Work(const absl::Status& admitted);
+  bool MustGoOn();
+  Batch Take();
+  void Run(Batch batch) const;
+  void Fail(const absl::Status& status);
+  Batch Empty();  // under the lock
+  void Count(int64_t change) const;
+
+  const std::shared_ptr<const SampleRunner> runner_;
+  const std::unique_ptr<Executor::Stream> device_;
+  const Options options_;
+  std::mutex mutex_;
+  std::condition_variable pushed_;
+  std::deque<WaitingSample> waiting_;
+  bool scheduled_ = false;  // a job is outstanding
+  bool closed_ = false;
+};
+
+}  // namespace sinkd
