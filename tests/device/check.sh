@@ -38,7 +38,7 @@ torch=$("$python" -c 'import os, torch; print(os.path.dirname(torch.__file__))')
 say "# Building against $torch"
 cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSINKD_DEVICE_CHECK=ON \
   -DSINKD_WARNINGS_AS_ERRORS=OFF -DLIBTORCH_ROOT="$torch" -DCMAKE_PREFIX_PATH="$PWD/$packed/usr" \
-  --log-level=WARNING >/dev/null
+  -DBoost_NO_BOOST_CMAKE=ON --log-level=WARNING >/dev/null
 ninja -C $build -j "${CHECK_JOBS:-$(nproc)}" device_check >"$work/build.log" ||
   { tail -n 40 "$work/build.log"; exit 1; }
 readonly program=$build/tests/device/device_check

@@ -20,9 +20,10 @@ mkdir -p $out/usr/{include,share/cmake,"$multiarch"/cmake} $out/checkpoints
 
 cp -r /usr/include/{absl,nlohmann} $out/usr/include
 cp -r /usr/share/cmake/nlohmann_json $out/usr/share/cmake
-# All libraries, since the configuration file checks that every one it names is there.
+# All libraries, since the configuration file checks that every one it names is there; as files
+# under both their names, since links may not travel.
 cp -r /usr/"$multiarch"/cmake/absl $out/usr/"$multiarch"/cmake
-cp /usr/"$multiarch"/libabsl_*.a $out/usr/"$multiarch"
+cp -L /usr/"$multiarch"/libabsl_*.so.* $out/usr/"$multiarch"
 
 # Boost's headers by what the compiler reads.
 printf '#include <%s>\n' boost/version.hpp \
