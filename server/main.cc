@@ -25,6 +25,8 @@ int Serve(const sinkd::Config& config) {
     daemon.RequestStop(signal == SIGINT ? "signal SIGINT" : "signal SIGTERM");
   });
   sinkd::SetComputeThreads(config.threads);
+  sinkd::Log(sinkd::LogLevel::kInfo, "computing",
+             {{"threads", config.threads}, {"float32_products", sinkd::ProductLibrary()}});
   const absl::Status status = daemon.Run();
   if (status.ok()) return 0;
   const std::string error(status.message());

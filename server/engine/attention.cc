@@ -5,17 +5,26 @@
 
 #include <ATen/ATen.h>
 
+#include "server/engine/linear.h"
+
 namespace sinkd {
 namespace {
 
-// Scores of one strip stay near the caches: H x queries x keys elements at most.
-constexpr int64_t kStripElements = int64_t{1} << 21;
+// Scores of one strip stay near the caches: heads x queries x keys elements at most.
+constexpr int64_t kStripElements = int64_t{1} << 20;
 constexpr int64_t kMinQueries = 16;
 constexpr int64_t kMaxQueries = 256;
 
+// Samples from here on take their key heads one by one, each a product for Linear; shorter ones all
+// together, where the number of calls would count.
+constexpr int64_t kLongSample = 256;
+
+// A power of two, so that samples of other lengths give products of the same shapes, for which the
+// libraries keep their kernels.
 int64_t StripQueries(int64_t heads, int64_t positions) {
-  return std::clamp(kStripElements / std::max<int64_t>(1, heads * positions), kMinQueries,
-                    kMaxQueries);
+  int64_t queries = kMaxQueries;
+  while (queries > kMinQueries && queries * heads * positions > kStripElements) queries /= 2;
+  return queries;
 }
 
 // -inf where query `first_query + i` must not see key `first_key + j`, else 0. [queries, keys]
@@ -30,12 +39,94 @@ at::Tensor StripMask(int64_t first_query, int64_t queries, int64_t first_key, in
       .masked_fill_(hidden, -std::numeric_limits<float>::infinity());
 }
 
-// Softmax over the last axis; the share of a learned sink, which goes to no key, comes last.
-at::Tensor Shares(const at::Tensor& scores, const at::Tensor& sinks) {
-  if (!sinks.defined()) return at::softmax(scores, -1);
-  const at::Tensor column = sinks.view({-1, 1, 1}).expand({scores.size(0), scores.size(1), 1});
-  return at::softmax(at::cat({scores, column}, -1), -1);
-}
+// The heads of one pass over the strips. Query heads of one group share a key head, so a group is
+// one matrix product.
+struct Heads {
+  at::Tensor q;      // [n, G, T, D], scaled
+  at::Tensor k;      // [n, T, D]
+  at::Tensor v;      // [n, T, D]
+  at::Tensor sinks;  // [n G], or undefined
+  int64_t first_query_head = 0;
+};
+
+class Strips {
+ public:
+  Strips(const AttentionInput& input, TapObserver* observer, int64_t block, int64_t sample)
+      : input_(input),
+        observer_(observer != nullptr && observer->WantsAttention(block) ? observer : nullptr),
+        block_(block),
+        sample_(sample),
+        positions_(input.q.size(0)),
+        size_(input.q.size(2)) {}
+
+  // Writes `out` [T, n G, D].
+  void Run(const Heads& heads, at::Tensor out) const {
+    const int64_t kv_heads = heads.q.size(0);
+    const int64_t group = heads.q.size(1);
+    const int64_t step = StripQueries(kv_heads * group, positions_);
+    const at::Tensor causal =
+        StripMask(0, step, 0, step, /*window=*/0, input_.q.options());  // of any strip's last keys
+    for (int64_t first = 0; first < positions_; first += step) {
+      const int64_t queries = std::min(step, positions_ - first);
+      const int64_t first_key =
+          input_.window > 0 ? std::max<int64_t>(0, first - input_.window + 1) : 0;
+      const int64_t keys = first + queries - first_key;
+      const at::Tensor strip =
+          heads.q.narrow(2, first, queries).reshape({kv_heads, group * queries, size_});
+      at::Tensor scores = Product(strip, heads.k.narrow(1, first_key, keys).transpose(1, 2))
+                              .view({kv_heads * group, queries, keys});
+      if (input_.cap > 0) scores.div_(input_.cap).tanh_().mul_(input_.cap);
+      if (input_.window > 0) {
+        scores.add_(StripMask(first, queries, first_key, keys, input_.window, input_.q.options()));
+      } else {
+        // Only the last keys can lie ahead of a query.
+        scores.narrow(2, keys - queries, queries)
+            .add_(causal.narrow(0, 0, queries).narrow(1, 0, queries));
+      }
+      const at::Tensor weights = Share(scores, heads, first, first_key);
+      const at::Tensor mixed = Product(weights.view({kv_heads, group * queries, keys}),
+                                       heads.v.narrow(1, first_key, keys));
+      out.narrow(0, first, queries)
+          .copy_(mixed.view({kv_heads * group, queries, size_}).transpose(0, 1));
+    }
+  }
+
+ private:
+  // a b, [n, rows, columns].
+  static at::Tensor Product(const at::Tensor& a, const at::Tensor& b) {
+    if (a.size(0) > 1) return at::bmm(a, b);
+    return Linear(a[0], b[0].t()).unsqueeze(0);
+  }
+
+  // Softmax over the keys, shown to the tap; a learned sink takes a share that goes to no key.
+  at::Tensor Share(at::Tensor& scores, const Heads& heads, int64_t first_query,
+                   int64_t first_key) const {
+    at::Tensor weights;
+    at::Tensor sink_mass;
+    if (heads.sinks.defined()) {
+      const int64_t keys = scores.size(2);
+      const at::Tensor column =
+          heads.sinks.view({-1, 1, 1}).expand({scores.size(0), scores.size(1), 1});
+      const at::Tensor shares = at::softmax(at::cat({scores, column}, -1), -1);
+      weights = shares.narrow(2, 0, keys).contiguous();
+      sink_mass = shares.select(2, keys);
+    } else {
+      weights = at::_softmax_out(scores, scores, -1, /*half_to_float=*/false);
+    }
+    if (observer_ != nullptr) {
+      observer_->OnAttention({block_, sample_, heads.first_query_head, first_query, first_key,
+                              positions_, weights, sink_mass});
+    }
+    return weights;
+  }
+
+  const AttentionInput& input_;
+  TapObserver* const observer_;
+  const int64_t block_;
+  const int64_t sample_;
+  const int64_t positions_;
+  const int64_t size_;
+};
 
 }  // namespace
 
@@ -46,38 +137,24 @@ at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t bl
   const int64_t size = input.q.size(2);
   const int64_t kv_heads = input.k.size(1);
   const int64_t group = heads / kv_heads;
-  // Query heads h of one group share key head h / group, so a group is one matrix product.
   const at::Tensor q = (input.q * input.scale)
                            .view({positions, kv_heads, group, size})
                            .permute({1, 2, 0, 3})
-                           .contiguous();                        // [K, G, T, D]
-  const at::Tensor k = input.k.permute({1, 2, 0}).contiguous();  // [K, D, T]
-  const at::Tensor v = input.v.permute({1, 0, 2}).contiguous();  // [K, T, D]
+                           .contiguous();
+  const at::Tensor k = input.k.transpose(0, 1).contiguous();
+  const at::Tensor v = input.v.transpose(0, 1).contiguous();
   at::Tensor out = at::empty({positions, heads, size}, input.q.options());
-  const bool tapped = observer != nullptr && observer->WantsAttention(block);
-  const int64_t step = StripQueries(heads, positions);
-  for (int64_t first = 0; first < positions; first += step) {
-    const int64_t queries = std::min(step, positions - first);
-    const int64_t first_key = input.window > 0 ? std::max<int64_t>(0, first - input.window + 1) : 0;
-    const int64_t keys = first + queries - first_key;
-    const at::Tensor strip = q.narrow(2, first, queries).reshape({kv_heads, group * queries, size});
-    at::Tensor scores =
-        at::bmm(strip, k.narrow(2, first_key, keys)).view({kv_heads * group, queries, keys});
-    if (input.cap > 0) scores = at::tanh(scores / input.cap) * input.cap;
-    // Without a window only the last columns can lie ahead of a query.
-    const int64_t masked = input.window > 0 ? keys : queries;
-    scores.narrow(2, keys - masked, masked)
-        .add_(StripMask(first, queries, first_key + keys - masked, masked, input.window,
-                        input.q.options()));
-    const at::Tensor shares = Shares(scores, input.sinks);
-    const at::Tensor weights = shares.narrow(2, 0, keys).contiguous();
-    const at::Tensor sink_mass = input.sinks.defined() ? shares.select(2, keys) : at::Tensor();
-    if (tapped) {
-      observer->OnAttention({block, sample, first, first_key, positions, weights, sink_mass});
-    }
-    const at::Tensor mixed =
-        at::bmm(weights.view({kv_heads, group * queries, keys}), v.narrow(1, first_key, keys));
-    out.narrow(0, first, queries).copy_(mixed.view({heads, queries, size}).transpose(0, 1));
+  const bool one_by_one = q.is_cpu() && positions >= kLongSample && UsesOneDnn();
+  const int64_t step = one_by_one ? 1 : kv_heads;
+  const Strips strips(input, observer, block, sample);
+  for (int64_t h = 0; h < kv_heads; h += step) {
+    const Heads some{.q = q.narrow(0, h, step),
+                     .k = k.narrow(0, h, step),
+                     .v = v.narrow(0, h, step),
+                     .sinks = input.sinks.defined() ? input.sinks.narrow(0, h * group, step * group)
+                                                    : at::Tensor(),
+                     .first_query_head = h * group};
+    strips.Run(some, out.narrow(1, h * group, step * group));
   }
   return out.view({positions, heads * size});
 }

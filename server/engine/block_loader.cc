@@ -5,6 +5,7 @@
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/engine/linear.h"
 #include "server/engine/mxfp4.h"
 
 namespace sinkd {
@@ -31,11 +32,11 @@ class BlockLoader {
   std::string Weight(std::string_view name) const { return StrCat(prefix_, name, ".weight"); }
   std::string Bias(std::string_view name) const { return StrCat(prefix_, name, ".bias"); }
 
-  // A projection [out, in], turned where the checkpoint stores [in, out].
-  absl::StatusOr<at::Tensor> Linear(std::string_view name, int64_t out, int64_t in) {
-    if (!names_.input_major) return loader_.Load(Weight(name), {out, in});
+  // A projection [out, in] as Linear wants it, turned where the checkpoint stores [in, out].
+  absl::StatusOr<at::Tensor> Projection(std::string_view name, int64_t out, int64_t in) {
+    if (!names_.input_major) return loader_.LoadWeights({{Weight(name), out}}, in);
     SINKD_ASSIGN_OR_RETURN(const at::Tensor stored, loader_.Load(Weight(name), {in, out}));
-    return stored.t().contiguous();
+    return SplitInputs(stored.t().contiguous());
   }
 
   absl::Status LoadNorms(BlockWeights& block) {
@@ -72,7 +73,7 @@ class BlockLoader {
                              loader_.Load(prefix_ + names_.block.sinks, {spec_.heads}));
       block.sinks = sinks.to(at::kFloat);
     }
-    SINKD_ASSIGN_OR_RETURN(block.output, Linear(names_.block.o, spec_.hidden, q_rows));
+    SINKD_ASSIGN_OR_RETURN(block.output, Projection(names_.block.o, spec_.hidden, q_rows));
     if (spec_.output_bias) {
       SINKD_ASSIGN_OR_RETURN(block.output_bias, loader_.Load(Bias(names_.block.o), {spec_.hidden}));
     }
@@ -89,10 +90,10 @@ class BlockLoader {
   absl::Status LoadQkv(int64_t q_rows, int64_t kv_rows, BlockWeights& block) {
     const BlockWeightNames& names = names_.block;
     if (names_.qkv == QkvLayout::kSeparate) {
-      SINKD_ASSIGN_OR_RETURN(block.qkv, loader_.LoadStacked({{Weight(names.q), q_rows},
+      SINKD_ASSIGN_OR_RETURN(block.qkv, loader_.LoadWeights({{Weight(names.q), q_rows},
                                                              {Weight(names.k), kv_rows},
                                                              {Weight(names.v), kv_rows}},
-                                                            {spec_.hidden}));
+                                                            spec_.hidden));
       if (!spec_.qkv_bias) return absl::OkStatus();
       SINKD_ASSIGN_OR_RETURN(
           block.qkv_bias,
@@ -101,14 +102,17 @@ class BlockLoader {
       return absl::OkStatus();
     }
     const int64_t rows = q_rows + 2 * kv_rows;
-    SINKD_ASSIGN_OR_RETURN(block.qkv, Linear(names.q, rows, spec_.hidden));
-    if (spec_.qkv_bias) {
-      SINKD_ASSIGN_OR_RETURN(block.qkv_bias, loader_.Load(Bias(names.q), {rows}));
+    const bool per_head = names_.qkv == QkvLayout::kPerHead;
+    if (per_head) {
+      SINKD_ASSIGN_OR_RETURN(const at::Tensor stored,
+                             loader_.Load(Weight(names.q), {rows, spec_.hidden}));
+      block.qkv = SplitInputs(Regroup(stored));
+    } else {
+      SINKD_ASSIGN_OR_RETURN(block.qkv, Projection(names.q, rows, spec_.hidden));
     }
-    if (names_.qkv == QkvLayout::kPerHead) {
-      block.qkv = Regroup(block.qkv);
-      if (spec_.qkv_bias) block.qkv_bias = Regroup(block.qkv_bias);
-    }
+    if (!spec_.qkv_bias) return absl::OkStatus();
+    SINKD_ASSIGN_OR_RETURN(block.qkv_bias, loader_.Load(Bias(names.q), {rows}));
+    if (per_head) block.qkv_bias = Regroup(block.qkv_bias);
     return absl::OkStatus();
   }
 
@@ -116,16 +120,16 @@ class BlockLoader {
     const BlockWeightNames& names = names_.block;
     const int64_t units = spec_.intermediate;
     if (spec_.gating == Gating::kNone) {
-      SINKD_ASSIGN_OR_RETURN(mlp.gate_up, Linear(names.up, units, spec_.hidden));
+      SINKD_ASSIGN_OR_RETURN(mlp.gate_up, Projection(names.up, units, spec_.hidden));
       if (spec_.mlp_bias) {
         SINKD_ASSIGN_OR_RETURN(mlp.gate_up_bias, loader_.Load(Bias(names.up), {units}));
       }
     } else if (names_.gate_up == GateUpLayout::kStacked) {
-      SINKD_ASSIGN_OR_RETURN(mlp.gate_up, Linear(names.gate, 2 * units, spec_.hidden));
+      SINKD_ASSIGN_OR_RETURN(mlp.gate_up, Projection(names.gate, 2 * units, spec_.hidden));
     } else {
       SINKD_RETURN_IF_ERROR(LoadGateAndUp(names.gate, names.up, units, mlp));
     }
-    SINKD_ASSIGN_OR_RETURN(mlp.down, Linear(names.down, spec_.hidden, units));
+    SINKD_ASSIGN_OR_RETURN(mlp.down, Projection(names.down, spec_.hidden, units));
     if (spec_.mlp_bias) {
       SINKD_ASSIGN_OR_RETURN(mlp.down_bias, loader_.Load(Bias(names.down), {spec_.hidden}));
     }
@@ -136,7 +140,7 @@ class BlockLoader {
                              MlpWeights& mlp) {
     SINKD_ASSIGN_OR_RETURN(
         mlp.gate_up,
-        loader_.LoadStacked({{Weight(gate), units}, {Weight(up), units}}, {spec_.hidden}));
+        loader_.LoadWeights({{Weight(gate), units}, {Weight(up), units}}, spec_.hidden));
     if (!spec_.mlp_bias) return absl::OkStatus();
     SINKD_ASSIGN_OR_RETURN(mlp.gate_up_bias,
                            loader_.LoadStacked({{Bias(gate), units}, {Bias(up), units}}, {}));
@@ -160,8 +164,10 @@ class BlockLoader {
       SINKD_RETURN_IF_ERROR(LoadGateAndUp(named(names_.block.expert_gate),
                                           named(names_.block.expert_up), experts.intermediate,
                                           expert));
-      SINKD_ASSIGN_OR_RETURN(expert.down, loader_.Load(Weight(named(names_.block.expert_down)),
-                                                       {spec_.hidden, experts.intermediate}));
+      SINKD_ASSIGN_OR_RETURN(
+          expert.down,
+          loader_.LoadWeights({{Weight(named(names_.block.expert_down)), spec_.hidden}},
+                              experts.intermediate));
     }
     return absl::OkStatus();
   }
@@ -206,9 +212,9 @@ class BlockLoader {
       SINKD_ASSIGN_OR_RETURN(const at::Tensor in,
                              StackedExpert(gate_up, e, 2 * units, spec_.hidden));
       SINKD_ASSIGN_OR_RETURN(const at::Tensor out, StackedExpert(down, e, spec_.hidden, units));
-      block.experts.push_back({.gate_up = apart(in),
+      block.experts.push_back({.gate_up = SplitInputs(apart(in)),
                                .gate_up_bias = apart(in_bias[e]),
-                               .down = out.contiguous(),
+                               .down = SplitInputs(out.contiguous()),
                                .down_bias = out_bias[e].clone()});
     }
     return absl::OkStatus();

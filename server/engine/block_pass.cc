@@ -6,6 +6,7 @@
 #include <ATen/ATen.h>
 
 #include "server/engine/attention.h"
+#include "server/engine/linear.h"
 #include "server/engine/mlp.h"
 #include "server/engine/norm.h"
 
@@ -47,8 +48,7 @@ at::Tensor BlockPass::Attention(const at::Tensor& in) const {
   const int64_t heads = spec_.heads;
   const int64_t kv_heads = spec_.kv_heads;
   // Scores of hundreds do occur, and bfloat16 would round them to whole units: float32 from here.
-  const at::Tensor qkv =
-      at::linear(in.to(w_.qkv.scalar_type()), w_.qkv, w_.qkv_bias).to(at::kFloat);
+  const at::Tensor qkv = Linear(in.to(w_.qkv.scalar_type()), w_.qkv, w_.qkv_bias).to(at::kFloat);
   const auto part = [&](int64_t first, int64_t count, const NormWeights& norm) {
     at::Tensor rows = qkv.narrow(1, first * spec_.head_size, count * spec_.head_size);
     if (spec_.head_norms == HeadNorms::kWhole) rows = Norm(norm, rows);
@@ -77,7 +77,7 @@ at::Tensor BlockPass::Attention(const at::Tensor& in) const {
                            &observer_, block_, group_.first_sample + s));
   }
   const at::Tensor joined = mixed.size() == 1 ? mixed.front() : at::cat(mixed);
-  return at::linear(joined.to(w_.output.scalar_type()), w_.output, w_.output_bias).to(at::kFloat);
+  return Linear(joined.to(w_.output.scalar_type()), w_.output, w_.output_bias).to(at::kFloat);
 }
 
 at::Tensor BlockPass::Mlp(const at::Tensor& x) const {

@@ -6,6 +6,7 @@
 
 #include "server/base/status.h"
 #include "server/engine/block_pass.h"
+#include "server/engine/linear.h"
 #include "server/engine/norm.h"
 #include "server/engine/rope.h"
 #include "server/engine/row_group.h"
@@ -34,7 +35,7 @@ class RopeCaches {
 at::Tensor Embed(const DecoderSpec& spec, const OuterWeights& outer, const at::Tensor& ids,
                  const RowGroup& group) {
   at::Tensor x = at::embedding(outer.embedding, ids.narrow(0, group.first_row, group.rows()));
-  if (outer.project_in.defined()) x = at::linear(x, outer.project_in);
+  if (outer.project_in.defined()) x = Linear(x, outer.project_in);
   x = x.to(at::kFloat) * spec.embedding_scale;
   if (!outer.positions.defined()) return x;
   std::vector<at::Tensor> rows;
@@ -50,7 +51,7 @@ at::Tensor FinalState(const DecoderSpec& spec, const OuterWeights& outer, const 
                                 ? Normalize(spec.norm, here, outer.final_norm, spec.norm_epsilon)
                                 : here;
   if (!outer.project_out.defined()) return normed;
-  return at::linear(normed, outer.project_out.to(at::kFloat));
+  return Linear(normed, outer.project_out.to(at::kFloat));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include "server/engine/gated_units.h"
+#include "server/engine/linear.h"
 
 namespace sinkd {
 namespace {
@@ -26,9 +27,9 @@ Routes Route(const ExpertSpec& experts, const at::Tensor& logits) {
 
 at::Tensor RunExpert(const DecoderSpec& spec, const MlpWeights& expert, const at::Tensor& in) {
   if (in.scalar_type() != expert.down.scalar_type()) return WideMlp(spec, expert, in);
-  const Units units = SplitUnits(spec.gating, at::linear(in, expert.gate_up, expert.gate_up_bias));
+  const Units units = SplitUnits(spec.gating, Linear(in, expert.gate_up, expert.gate_up_bias));
   const at::Tensor product = ProductOf(spec, units, ActOf(spec, units));
-  return at::linear(product.to(in.scalar_type()), expert.down, expert.down_bias).to(at::kFloat);
+  return Linear(product.to(in.scalar_type()), expert.down, expert.down_bias).to(at::kFloat);
 }
 
 }  // namespace
@@ -37,8 +38,8 @@ at::Tensor RunExperts(const DecoderSpec& spec, const BlockWeights& weights, cons
                       at::ScalarType type) {
   // Which experts a row goes to hangs on small differences, so the router works in float32.
   const at::Tensor logits =
-      at::linear(in, weights.router.to(at::kFloat),
-                 weights.router_bias.defined() ? weights.router_bias.to(at::kFloat) : at::Tensor());
+      Linear(in, weights.router.to(at::kFloat),
+             weights.router_bias.defined() ? weights.router_bias.to(at::kFloat) : at::Tensor());
   const at::Tensor narrow = in.to(type);
   const Routes routes = Route(spec.experts, logits);
   at::Tensor sum = at::zeros(in.sizes(), in.options());

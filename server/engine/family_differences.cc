@@ -14,13 +14,13 @@ constexpr SiteDifference kGemma3[] = {
     {"resid_pre", 2.2e-07, 0.38},  {"attn_out", 6.3e-07, 0.63},   {"resid_mid", 2.3e-07, 0.36},
     {"mlp_in", 2.7e-07, 0.43},     {"gate", 3.8e-07, 0.63},       {"up", 3.5e-07, 0.63},
     {"act", 4.0e-07, 0.62},        {"product", 7.2e-07, 0.64},    {"mlp_out", 7.9e-07, 0.65},
-    {"resid_post", 2.4e-07, 0.35}, {"final_norm", 2.7e-07, 0.39}, {"alpha", 1.5e-07, 0.50},
+    {"resid_post", 2.4e-07, 0.35}, {"final_norm", 2.7e-07, 0.39}, {"alpha", 1.2e-07, 0.50},
 };
 constexpr SiteDifference kGemma3Text[] = {
     {"resid_pre", 2.5e-07, 0.40},  {"attn_out", 7.4e-07, 0.64},   {"resid_mid", 2.6e-07, 0.38},
     {"mlp_in", 2.6e-07, 0.44},     {"gate", 3.8e-07, 0.64},       {"up", 3.6e-07, 0.64},
     {"act", 4.5e-07, 0.63},        {"product", 7.6e-07, 0.66},    {"mlp_out", 8.8e-07, 0.66},
-    {"resid_post", 2.8e-07, 0.37}, {"final_norm", 2.9e-07, 0.40}, {"alpha", 1.5e-07, 0.51},
+    {"resid_post", 2.8e-07, 0.37}, {"final_norm", 2.9e-07, 0.40}, {"alpha", 2.1e-07, 0.51},
 };
 constexpr SiteDifference kGpt2[] = {
     {"resid_pre", 6.5e-07, 0.68},  {"attn_out", 1.3e-06, 0.81}, {"resid_mid", 6.3e-07, 0.69},
@@ -29,21 +29,21 @@ constexpr SiteDifference kGpt2[] = {
     {"final_norm", 5.1e-07, 0.70}, {"alpha", 4.8e-07, 0.89},
 };
 constexpr SiteDifference kGptNeox[] = {
-    {"resid_pre", 3.6e-07, 0.79},  {"attn_out", 1.2e-06, 0.86}, {"resid_mid", 3.5e-07, 0.75},
-    {"mlp_in", 3.3e-07, 0.79},     {"up", 3.6e-07, 0.86},       {"act", 4.2e-07, 0.84},
+    {"resid_pre", 3.6e-07, 0.79},  {"attn_out", 1.2e-06, 0.86}, {"resid_mid", 5.9e-08, 0.75},
+    {"mlp_in", 3.1e-07, 0.79},     {"up", 3.6e-07, 0.86},       {"act", 4.2e-07, 0.84},
     {"product", 4.2e-07, 0.87},    {"mlp_out", 4.3e-07, 0.88},  {"resid_post", 4.7e-07, 0.78},
-    {"final_norm", 5.0e-07, 0.78}, {"alpha", 4.2e-07, 0.86},
+    {"final_norm", 5.0e-07, 0.78}, {"alpha", 1.8e-07, 0.86},
 };
 constexpr SiteDifference kGptOss[] = {
-    {"resid_pre", 1.0e-06, 0.72},  {"attn_out", 1.3e-06, 0.59}, {"resid_mid", 9.5e-07, 0.67},
-    {"mlp_in", 9.9e-07, 0.66},     {"mlp_out", 2.0e-06, 0.65},  {"resid_post", 1.2e-06, 0.67},
-    {"final_norm", 1.1e-06, 0.60}, {"alpha", 8.3e-07, 0.53},
+    {"resid_pre", 1.0e-06, 0.72},  {"attn_out", 2.6e-06, 0.59}, {"resid_mid", 1.1e-06, 0.67},
+    {"mlp_in", 1.1e-06, 0.66},     {"mlp_out", 2.2e-06, 0.65},  {"resid_post", 1.2e-06, 0.67},
+    {"final_norm", 1.3e-06, 0.60}, {"alpha", 1.7e-06, 0.53},
 };
 constexpr SiteDifference kLlama[] = {
     {"resid_pre", 1.1e-06, 0.68},  {"attn_out", 3.6e-06, 0.73},   {"resid_mid", 1.3e-06, 0.68},
     {"mlp_in", 1.4e-06, 0.69},     {"gate", 1.3e-06, 0.73},       {"up", 1.3e-06, 0.73},
     {"act", 1.5e-06, 0.73},        {"product", 2.1e-06, 0.74},    {"mlp_out", 2.5e-06, 0.75},
-    {"resid_post", 1.4e-06, 0.67}, {"final_norm", 1.4e-06, 0.71}, {"alpha", 4.8e-07, 0.71},
+    {"resid_post", 1.4e-06, 0.67}, {"final_norm", 1.4e-06, 0.71}, {"alpha", 9.5e-07, 0.71},
 };
 constexpr SiteDifference kMistral[] = {
     {"resid_pre", 7.1e-07, 0.68},  {"attn_out", 2.5e-06, 0.71},   {"resid_mid", 8.0e-07, 0.66},
@@ -52,51 +52,51 @@ constexpr SiteDifference kMistral[] = {
     {"resid_post", 8.8e-07, 0.65}, {"final_norm", 8.8e-07, 0.67}, {"alpha", 6.9e-07, 0.64},
 };
 constexpr SiteDifference kMixtral[] = {
-    {"resid_pre", 5.9e-07, 0.59},  {"attn_out", 1.9e-06, 0.62}, {"resid_mid", 8.3e-07, 0.59},
-    {"mlp_in", 9.3e-07, 0.58},     {"mlp_out", 1.8e-06, 0.63},  {"resid_post", 8.7e-07, 0.57},
-    {"final_norm", 9.6e-07, 0.57}, {"alpha", 2.7e-07, 0.61},
+    {"resid_pre", 6.3e-07, 0.59},  {"attn_out", 2.0e-06, 0.62}, {"resid_mid", 6.8e-07, 0.59},
+    {"mlp_in", 7.4e-07, 0.58},     {"mlp_out", 1.6e-06, 0.63},  {"resid_post", 8.1e-07, 0.57},
+    {"final_norm", 8.4e-07, 0.57}, {"alpha", 2.2e-07, 0.61},
 };
 constexpr SiteDifference kOlmo2[] = {
-    {"resid_pre", 6.6e-07, 0.79},  {"attn_out", 7.5e-07, 0.86},   {"resid_mid", 6.5e-07, 0.76},
+    {"resid_pre", 6.6e-07, 0.79},  {"attn_out", 6.2e-07, 0.86},   {"resid_mid", 6.5e-07, 0.76},
     {"mlp_in", 6.5e-07, 0.76},     {"gate", 6.6e-07, 0.83},       {"up", 6.5e-07, 0.84},
     {"act", 8.1e-07, 0.81},        {"product", 1.2e-06, 0.82},    {"mlp_out", 1.3e-06, 0.83},
-    {"resid_post", 7.4e-07, 0.77}, {"final_norm", 8.5e-07, 0.78}, {"alpha", 3.0e-07, 0.85},
+    {"resid_post", 7.4e-07, 0.77}, {"final_norm", 8.5e-07, 0.78}, {"alpha", 2.7e-07, 0.85},
 };
 constexpr SiteDifference kOpt[] = {
-    {"resid_pre", 5.2e-08, 0.84},  {"attn_out", 1.8e-07, 0.90}, {"resid_mid", 5.6e-08, 0.84},
-    {"mlp_in", 1.5e-07, 0.84},     {"up", 1.6e-07, 0.86},       {"act", 1.5e-07, 0.86},
-    {"product", 1.5e-07, 0.86},    {"mlp_out", 1.6e-07, 0.88},  {"resid_post", 6.3e-08, 0.84},
-    {"final_norm", 1.8e-07, 0.83}, {"alpha", 1.2e-07, 0.86},
+    {"resid_pre", 2.2e-07, 0.84},  {"attn_out", 3.2e-07, 0.90}, {"resid_mid", 2.3e-07, 0.84},
+    {"mlp_in", 2.3e-07, 0.84},     {"up", 2.4e-07, 0.86},       {"act", 2.8e-07, 0.86},
+    {"product", 2.8e-07, 0.86},    {"mlp_out", 3.0e-07, 0.88},  {"resid_post", 2.7e-07, 0.84},
+    {"final_norm", 3.2e-07, 0.83}, {"alpha", 1.2e-07, 0.86},
 };
 constexpr SiteDifference kPhi3[] = {
-    {"resid_pre", 9.8e-07, 0.75},  {"attn_out", 2.3e-06, 0.78},   {"resid_mid", 1.3e-06, 0.76},
-    {"mlp_in", 1.2e-06, 0.75},     {"gate", 1.2e-06, 0.76},       {"up", 1.2e-06, 0.76},
-    {"act", 1.4e-06, 0.76},        {"product", 2.1e-06, 0.77},    {"mlp_out", 2.2e-06, 0.77},
-    {"resid_post", 1.3e-06, 0.76}, {"final_norm", 1.3e-06, 0.77}, {"alpha", 6.6e-07, 0.87},
+    {"resid_pre", 1.5e-06, 0.75},  {"attn_out", 2.9e-06, 0.78},   {"resid_mid", 1.5e-06, 0.76},
+    {"mlp_in", 1.3e-06, 0.75},     {"gate", 1.5e-06, 0.76},       {"up", 1.3e-06, 0.76},
+    {"act", 1.4e-06, 0.76},        {"product", 2.1e-06, 0.77},    {"mlp_out", 2.3e-06, 0.77},
+    {"resid_post", 1.5e-06, 0.76}, {"final_norm", 1.4e-06, 0.77}, {"alpha", 4.8e-07, 0.87},
 };
 constexpr SiteDifference kQwen2[] = {
     {"resid_pre", 1.3e-06, 0.66},  {"attn_out", 3.4e-06, 0.72},   {"resid_mid", 1.4e-06, 0.65},
     {"mlp_in", 1.3e-06, 0.67},     {"gate", 1.3e-06, 0.73},       {"up", 1.4e-06, 0.72},
     {"act", 1.5e-06, 0.71},        {"product", 2.5e-06, 0.72},    {"mlp_out", 2.2e-06, 0.73},
-    {"resid_post", 1.5e-06, 0.64}, {"final_norm", 1.5e-06, 0.66}, {"alpha", 7.2e-07, 0.67},
+    {"resid_post", 1.5e-06, 0.64}, {"final_norm", 1.5e-06, 0.66}, {"alpha", 1.4e-06, 0.67},
 };
 constexpr SiteDifference kQwen3[] = {
-    {"resid_pre", 4.6e-07, 0.60},  {"attn_out", 8.3e-07, 0.75},   {"resid_mid", 4.3e-07, 0.55},
-    {"mlp_in", 4.5e-07, 0.63},     {"gate", 5.8e-07, 0.74},       {"up", 5.3e-07, 0.73},
-    {"act", 6.8e-07, 0.72},        {"product", 8.9e-07, 0.73},    {"mlp_out", 1.1e-06, 0.75},
-    {"resid_post", 4.7e-07, 0.54}, {"final_norm", 4.8e-07, 0.61}, {"alpha", 2.1e-07, 0.63},
+    {"resid_pre", 5.5e-07, 0.60},  {"attn_out", 1.1e-06, 0.75},   {"resid_mid", 6.2e-07, 0.55},
+    {"mlp_in", 6.0e-07, 0.63},     {"gate", 7.2e-07, 0.74},       {"up", 7.3e-07, 0.73},
+    {"act", 7.3e-07, 0.72},        {"product", 1.1e-06, 0.73},    {"mlp_out", 1.1e-06, 0.75},
+    {"resid_post", 6.4e-07, 0.54}, {"final_norm", 6.3e-07, 0.61}, {"alpha", 7.2e-07, 0.63},
 };
 constexpr SiteDifference kQwen3Moe[] = {
-    {"resid_pre", 5.6e-07, 0.64},  {"attn_out", 1.0e-06, 0.87},   {"resid_mid", 5.6e-07, 0.62},
-    {"mlp_in", 5.7e-07, 0.60},     {"gate", 5.4e-07, 0.73},       {"up", 5.3e-07, 0.74},
-    {"act", 6.1e-07, 0.72},        {"product", 9.3e-07, 0.73},    {"mlp_out", 1.3e-06, 0.71},
-    {"resid_post", 5.6e-07, 0.60}, {"final_norm", 5.2e-07, 0.58}, {"alpha", 2.4e-07, 0.63},
+    {"resid_pre", 5.6e-07, 0.64},  {"attn_out", 1.1e-06, 0.87},   {"resid_mid", 5.8e-07, 0.62},
+    {"mlp_in", 5.9e-07, 0.60},     {"gate", 5.1e-07, 0.73},       {"up", 5.2e-07, 0.74},
+    {"act", 6.0e-07, 0.72},        {"product", 8.7e-07, 0.73},    {"mlp_out", 1.6e-06, 0.71},
+    {"resid_post", 5.7e-07, 0.60}, {"final_norm", 5.4e-07, 0.58}, {"alpha", 3.3e-07, 0.63},
 };
 constexpr SiteDifference kSmollm3[] = {
     {"resid_pre", 6.1e-07, 0.69},  {"attn_out", 1.6e-06, 0.77},   {"resid_mid", 6.4e-07, 0.66},
     {"mlp_in", 6.7e-07, 0.69},     {"gate", 6.7e-07, 0.77},       {"up", 7.0e-07, 0.77},
     {"act", 7.5e-07, 0.76},        {"product", 1.3e-06, 0.77},    {"mlp_out", 1.5e-06, 0.79},
-    {"resid_post", 7.7e-07, 0.65}, {"final_norm", 7.5e-07, 0.65}, {"alpha", 4.2e-07, 0.80},
+    {"resid_post", 7.7e-07, 0.65}, {"final_norm", 7.5e-07, 0.65}, {"alpha", 2.4e-07, 0.80},
 };
 
 }  // namespace

@@ -6,13 +6,14 @@
 
 #include "server/base/status.h"
 #include "server/engine/finite.h"
+#include "server/engine/linear.h"
 
 namespace sinkd {
 namespace {
 
 // Read at once, so that loading takes little more memory than the weights do.
 constexpr int64_t kDirectBytes = int64_t{512} << 10;
-constexpr int64_t kBufferBytes = int64_t{4} << 20;
+constexpr int64_t kBufferBytes = int64_t{1} << 20;
 
 int64_t RowBytes(const TensorEntry& entry) {
   return entry.bytes / std::max<int64_t>(1, entry.shape[0]);
@@ -37,8 +38,24 @@ absl::StatusOr<at::Tensor> FileTensorLoader::Load(const std::string& name, at::I
   return whole;
 }
 
-absl::StatusOr<at::Tensor> FileTensorLoader::LoadStacked(
-    const std::vector<std::pair<std::string, int64_t>>& parts, at::IntArrayRef row_shape) {
+absl::StatusOr<at::Tensor> FileTensorLoader::LoadStacked(const Parts& parts,
+                                                         at::IntArrayRef row_shape) {
+  return Stack(parts, row_shape, [&](int64_t rows) {
+    std::vector<int64_t> shape = {rows};
+    shape.insert(shape.end(), row_shape.begin(), row_shape.end());
+    return at::empty(shape, at::TensorOptions().dtype(dtype()).device(device_));
+  });
+}
+
+absl::StatusOr<at::Tensor> FileTensorLoader::LoadWeights(const Parts& parts, int64_t in) {
+  return Stack(parts, {in}, [&](int64_t rows) {
+    return EmptyWeights(rows, in, at::TensorOptions().dtype(dtype()).device(device_));
+  });
+}
+
+absl::StatusOr<at::Tensor> FileTensorLoader::Stack(
+    const Parts& parts, at::IntArrayRef row_shape,
+    const std::function<at::Tensor(int64_t rows)>& make) {
   std::vector<int64_t> shape = {0};
   shape.insert(shape.end(), row_shape.begin(), row_shape.end());
   std::vector<Checkpoint::Location> locations;
@@ -49,12 +66,12 @@ absl::StatusOr<at::Tensor> FileTensorLoader::LoadStacked(
                            FindTensor(checkpoint_, name, shape, /*bytes=*/false));
     all_rows += rows;
   }
-  shape[0] = all_rows;
-  at::Tensor whole = at::empty(shape, at::TensorOptions().dtype(dtype()).device(device_));
+  at::Tensor whole = make(all_rows);
+  const at::Tensor by_row = RowsOf(whole);
   int64_t row = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
     const auto& [name, rows] = parts[i];
-    SINKD_RETURN_IF_ERROR(LoadInto(name, locations[i], 0, whole.narrow(0, row, rows)));
+    SINKD_RETURN_IF_ERROR(LoadInto(name, locations[i], 0, by_row.narrow(0, row, rows)));
     row += rows;
   }
   return whole;
@@ -85,7 +102,7 @@ absl::Status FileTensorLoader::LoadInto(const std::string& name,
     return BadTensor(location.file->name(), name, "holds NaN or infinite values",
                      "fetch the checkpoint again");
   };
-  if (stored == target.scalar_type() && target.is_cpu()) {
+  if (stored == target.scalar_type() && target.is_cpu() && target.is_contiguous()) {
     // In pieces that are still in the processor's cache when they are looked at.
     auto* out = static_cast<char*>(target.data_ptr());
     for (int64_t offset = 0; offset < bytes; offset += kDirectBytes) {
@@ -93,12 +110,11 @@ absl::Status FileTensorLoader::LoadInto(const std::string& name,
     }
   } else {
     const int64_t step = std::max<int64_t>(1, kBufferBytes / std::max<int64_t>(1, row_bytes));
-    std::vector<int64_t> shape = target.sizes().vec();
     for (int64_t first = 0; first < target.size(0); first += step) {
-      shape[0] = std::min(step, target.size(0) - first);
-      at::Tensor values = at::empty(shape, at::TensorOptions().dtype(stored));
-      SINKD_RETURN_IF_ERROR(read(first * row_bytes, shape[0] * row_bytes, values.data_ptr()));
-      target.narrow(0, first, shape[0]).copy_(values);
+      const at::Tensor part = target.narrow(0, first, std::min(step, target.size(0) - first));
+      const at::Tensor values = at::empty(part.sizes(), at::TensorOptions().dtype(stored));
+      SINKD_RETURN_IF_ERROR(read(first * row_bytes, part.size(0) * row_bytes, values.data_ptr()));
+      part.copy_(values);
     }
   }
   if (stored == at::kDouble && !at::isfinite(target).all().item<bool>()) {

@@ -4,6 +4,8 @@
 
 #include <ATen/ATen.h>
 
+#include "server/engine/linear.h"
+
 namespace sinkd {
 namespace {
 
@@ -63,13 +65,13 @@ at::Tensor WideMlp(const DecoderSpec& spec, const MlpWeights& mlp, const at::Ten
   for (int64_t first = 0; first < units; first += kWideUnits) {
     const int64_t rows = std::min(kWideUnits, units - first);
     const int64_t up_row = gated ? units + first : first;
-    const Units part{.gate = gated ? at::linear(in, Rows(mlp.gate_up, first, rows),
-                                                Rows(mlp.gate_up_bias, first, rows))
-                                   : at::Tensor(),
-                     .up = at::linear(in, Rows(mlp.gate_up, up_row, rows),
-                                      Rows(mlp.gate_up_bias, up_row, rows))};
-    sum.add_(at::linear(ProductOf(spec, part, ActOf(spec, part)),
-                        mlp.down.narrow(1, first, rows).to(at::kFloat)));
+    const Units part{
+        .gate =
+            gated ? Linear(in, Rows(mlp.gate_up, first, rows), Rows(mlp.gate_up_bias, first, rows))
+                  : at::Tensor(),
+        .up = Linear(in, Rows(mlp.gate_up, up_row, rows), Rows(mlp.gate_up_bias, up_row, rows))};
+    sum.add_(Linear(ProductOf(spec, part, ActOf(spec, part)),
+                    mlp.down.narrow(1, first, rows).to(at::kFloat)));
   }
   return mlp.down_bias.defined() ? sum + mlp.down_bias.to(at::kFloat) : sum;
 }

@@ -10,11 +10,12 @@
 namespace sinkd {
 
 // Bytes at the peak of a forward pass with a full trace over one sample of `positions` tokens,
-// linear in it (T; C, H, K, D, I, L as in DecoderSpec):
-//   4 T (3 C + 2 (H + 2K) D + 2 H D)         stream, projections, rotated and regrouped copies
-//   4 * 4 * strip                             scores and weights of one strip, H x queries x keys
-//   4 min(T, 2048) (C + 4 I)                  the MLP's units, in pieces
-//   4 L T (5 + 2 H) * 2                       the trace, on the device and as it leaves
+// linear in it (T; C, H, K, D, I, L as in DecoderSpec; float32):
+//   4 T 3 C                                  the stream, what is read of it, what is added to it
+//   4 T (3 (H + 2K) D + H D)                 projections; rotated, regrouped; attention's output
+//   4 * 2 max(2^20, 16 H T)                  scores of one strip of queries, and what it becomes
+//   4 min(T, 2048) (C + 4 I)                 the MLP's units, in pieces
+//   4 L T (5 + 2 H) * 2                      the trace, on the device and as it leaves
 // Attention and MLP do not peak together: the larger counts.
 int64_t ActivationBytes(const DecoderSpec& spec, int64_t positions);
 

@@ -4,6 +4,7 @@
 
 #include "server/engine/experts.h"
 #include "server/engine/gated_units.h"
+#include "server/engine/linear.h"
 
 namespace sinkd {
 namespace {
@@ -13,7 +14,7 @@ constexpr double kMassiveShare = 0.25;
 
 at::Tensor DenseMlp(const DecoderSpec& spec, const MlpWeights& mlp, const at::Tensor& in,
                     const BlockTap& tap, int64_t first_row) {
-  const at::Tensor both = at::linear(in, mlp.gate_up, mlp.gate_up_bias);
+  const at::Tensor both = Linear(in, mlp.gate_up, mlp.gate_up_bias);
   const Units units = SplitUnits(spec.gating, both);
   if (units.gate.defined()) tap(Site::kGate, units.gate, first_row);
   tap(Site::kUp, units.up, first_row);
@@ -21,7 +22,7 @@ at::Tensor DenseMlp(const DecoderSpec& spec, const MlpWeights& mlp, const at::Te
   tap(Site::kAct, act, first_row);
   const at::Tensor product = ProductOf(spec, units, act).to(in.scalar_type());
   tap(Site::kProduct, product, first_row);
-  return at::linear(product, mlp.down, mlp.down_bias).to(at::kFloat);
+  return Linear(product, mlp.down, mlp.down_bias).to(at::kFloat);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "server/engine/block_loader.h"
 #include "server/engine/device.h"
 #include "server/engine/file_tensor_loader.h"
+#include "server/engine/linear.h"
 #include "server/engine/model_internals.h"
 #include "server/engine/model_setup.h"
 #include "server/engine/torch_boundary.h"
@@ -162,6 +163,10 @@ std::string HomeDevice(std::string_view device) {
 
 void SetComputeThreads(int threads) {
   at::set_num_threads(threads);
+}
+
+std::string ProductLibrary() {
+  return UsesOneDnn() ? "oneDNN" : "MKL";
 }
 
 }  // namespace sinkd

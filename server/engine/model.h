@@ -103,4 +103,8 @@ std::string HomeDevice(std::string_view device);
 // start-up, before any model runs.
 void SetComputeThreads(int threads);
 
+// The library that float32 products on the CPU go to, "oneDNN" or "MKL": measured on the first
+// call, so make it after SetComputeThreads.
+std::string ProductLibrary();
+
 }  // namespace sinkd

@@ -32,6 +32,11 @@ absl::StatusOr<at::Tensor> PlanningLoader::LoadStacked(
   return at::empty(shape, at::TensorOptions().dtype(dtype()).device(at::kMeta));
 }
 
+absl::StatusOr<at::Tensor> PlanningLoader::LoadWeights(
+    const std::vector<std::pair<std::string, int64_t>>& parts, int64_t in) {
+  return LoadStacked(parts, {in});
+}
+
 absl::StatusOr<at::Tensor> PlanningLoader::LoadBytes(const std::string& name, at::IntArrayRef shape,
                                                      RowRange range) {
   SINKD_RETURN_IF_ERROR(Note(name, shape, /*bytes=*/true));

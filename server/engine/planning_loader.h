@@ -23,6 +23,8 @@ class PlanningLoader final : public TensorLoader {
                                   RowRange range) override;
   absl::StatusOr<at::Tensor> LoadStacked(const std::vector<std::pair<std::string, int64_t>>& parts,
                                          at::IntArrayRef row_shape) override;
+  absl::StatusOr<at::Tensor> LoadWeights(const std::vector<std::pair<std::string, int64_t>>& parts,
+                                         int64_t in) override;
   absl::StatusOr<at::Tensor> LoadBytes(const std::string& name, at::IntArrayRef shape,
                                        RowRange range) override;
   bool Has(const std::string& name) const override;

@@ -38,6 +38,10 @@ class TensorLoader {
   virtual absl::StatusOr<at::Tensor> LoadStacked(
       const std::vector<std::pair<std::string, int64_t>>& parts, at::IntArrayRef row_shape) = 0;
 
+  // The same of matrices [rows, in], as Linear wants them (linear.h).
+  virtual absl::StatusOr<at::Tensor> LoadWeights(
+      const std::vector<std::pair<std::string, int64_t>>& parts, int64_t in) = 0;
+
   // The bytes of `name`, stored as U8 of `shape`, or some rows of them.
   virtual absl::StatusOr<at::Tensor> LoadBytes(const std::string& name, at::IntArrayRef shape,
                                                RowRange range = {}) = 0;

@@ -84,39 +84,33 @@ bool TraceBuilder::WantsAttention(int64_t) const {
 
 void TraceBuilder::OnAttention(const AttentionStrip& strip) {
   const auto sample = static_cast<size_t>(strip.sample);
+  const int64_t heads = strip.weights.size(0);
   const int64_t queries = strip.weights.size(1);
   const int64_t keys = strip.weights.size(2);
+  const auto of_strip = [&](const std::vector<at::Tensor>& all) {
+    return all[sample].select(0, strip.block).narrow(0, strip.first_head, heads);
+  };
   if (strip.first_query == 0) {
     // Sums over many strips: float64, so that a long sample loses nothing.
-    column_sum_ = at::zeros({heads_, strip.positions}, strip.weights.options().dtype(at::kDouble));
+    column_sum_ = at::zeros({heads, strip.positions}, strip.weights.options().dtype(at::kDouble));
   }
   column_sum_.narrow(1, strip.first_key, keys).add_(strip.weights.sum(1));
-  attention_self_[sample]
-      .select(0, strip.block)
+  of_strip(attention_self_)
       .narrow(1, strip.first_query, queries)
       .copy_(strip.weights.diagonal(strip.first_query - strip.first_key, 1, 2));
   if (strip.learned_sink_mass.defined()) {
-    sink_mass_[sample]
-        .select(0, strip.block)
-        .add_(strip.learned_sink_mass.sum(1, false, at::kDouble)
-                  .div_(strip.positions)
-                  .to(sink_mass_[sample].device()));
+    const at::Tensor mass = of_strip(sink_mass_);
+    mass.add_(
+        strip.learned_sink_mass.sum(1, false, at::kDouble).div_(strip.positions).to(mass.device()));
   }
   const int64_t prefix = prefix_sum_[sample].size(2);
   if (strip.first_query < prefix && strip.first_key < prefix) {
     const int64_t rows = std::min(queries, prefix - strip.first_query);
     const int64_t columns = std::min(keys, prefix - strip.first_key);
-    prefix_sum_[sample]
-        .select(0, strip.block)
-        .narrow(1, strip.first_key, columns)
-        .add_(strip.weights.narrow(1, 0, rows)
-                  .narrow(2, 0, columns)
-                  .sum(1)
-                  .to(prefix_sum_[sample].device()));
+    const at::Tensor sum = of_strip(prefix_sum_).narrow(1, strip.first_key, columns);
+    sum.add_(strip.weights.narrow(1, 0, rows).narrow(2, 0, columns).sum(1).to(sum.device()));
   }
-  if (strip.first_query + queries == strip.positions) {
-    attention_sum_[sample].select(0, strip.block).copy_(column_sum_);
-  }
+  if (strip.first_query + queries == strip.positions) of_strip(attention_sum_).copy_(column_sum_);
 }
 
 std::vector<Trace> TraceBuilder::Finish() {

@@ -1,8 +1,8 @@
 // The weights of a decoder on their device, as the forward pass wants them: projections that read
 // the same input are fused along their output axis. Internal to the engine.
 //
-// Row-major [out, in], as torch's linear takes them. A tensor that the decoder does not have is
-// undefined.
+// Row-major [out, in], as torch's linear takes them, or cut by SplitInputs (linear.h). A tensor
+// that the decoder does not have is undefined.
 #pragma once
 
 #include <cstdint>

@@ -17,8 +17,8 @@ namespace {
 constexpr double kTolerance = 2e-5;       // of a row, relative to its norm
 constexpr double kAlphaTolerance = 1e-5;  // absolute, of column means
 constexpr double kBfloat16Slack = 1.2;
-// Processors sum in different orders.
-constexpr double kOtherMachine = 1.5;
+// Processors, and the libraries that multiply on them, sum in different orders.
+constexpr double kOtherMachine = 4;
 
 class Sites : public ::testing::TestWithParam<ParityCase> {};
 

@@ -1,0 +1,32 @@
+// Linear: matrix products by whichever of libtorch's two libraries is faster on this processor.
+// float32 products go to MKL or to oneDNN, which differ by more than two on some; all else is
+// torch's choice. Internal to the engine.
+//
+// The choice is made once, by a measurement of some milliseconds when it is first needed, so that
+// all results of a process agree. Thread-safety: all functions may be called from any thread.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace sinkd {
+
+// x w^T + bias: x [rows, in], w [out, in], its rows or its columns contiguous, or as SplitInputs
+// gives it; bias [out] or undefined.
+at::Tensor Linear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias = {});
+
+// Room for weights [out, in] as Linear wants them: where oneDNN is used, cut into
+// [parts, out, in / parts], whose products are added up. oneDNN sums over all inputs in one run,
+// with several times the rounding error of MKL, which sums in pieces; in parts of 256 it is as
+// exact.
+at::Tensor EmptyWeights(int64_t out, int64_t in, const at::TensorOptions& options);
+
+// A view of such weights by row: [out, in], or [out, parts, in / parts].
+at::Tensor RowsOf(const at::Tensor& weights);
+
+// `w` [out, in] in that form.
+at::Tensor SplitInputs(const at::Tensor& w);
+
+// Whether float32 products on the CPU go to oneDNN.
+bool UsesOneDnn();
+
+}  // namespace sinkd

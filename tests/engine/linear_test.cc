@@ -1,0 +1,59 @@
+#include "server/engine/linear.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
+#include <gtest/gtest.h>
+
+namespace sinkd::testing {
+namespace {
+
+double RelativeError(const at::Tensor& got, const at::Tensor& want) {
+  return ((got.to(at::kDouble) - want).norm() / want.norm()).item<double>();
+}
+
+struct Shape {
+  int64_t rows, in, out;
+};
+
+// Inputs that divide into parts and inputs that do not, one row and many.
+constexpr Shape kShapes[] = {{1, 576, 960},   {7, 64, 64},   {130, 576, 96}, {64, 1536, 57},
+                             {300, 512, 128}, {33, 257, 40}, {5, 263, 11},   {64, 4864, 96}};
+
+TEST(Linear, AgreesWithFloat64HoweverWeightsAreCut) {
+  const c10::InferenceMode inference;
+  at::manual_seed(1);
+  for (const auto& [rows, in, out] : kShapes) {
+    const at::Tensor x = at::randn({rows, in});
+    const at::Tensor w = at::randn({out, in});
+    const at::Tensor bias = at::randn({out});
+    const at::Tensor product = at::linear(x.to(at::kDouble), w.to(at::kDouble));
+    const double torch = RelativeError(at::linear(x, w), product);
+    for (const at::Tensor& weights : {w, SplitInputs(w)}) {
+      SCOPED_TRACE(::testing::Message()
+                   << rows << " x " << in << " x " << out << ", " << weights.dim() << " axes");
+      EXPECT_LT(RelativeError(Linear(x, weights), product), 1e-6);
+      EXPECT_LT(RelativeError(Linear(x, weights, bias), product + bias.to(at::kDouble)), 1e-6);
+    }
+    // As exact as torch's own product, with room for luck.
+    EXPECT_LT(RelativeError(Linear(x, SplitInputs(w)), product), 2 * torch + 1e-7);
+  }
+}
+
+TEST(Linear, TakesWeightsWhoseColumnsAreContiguous) {
+  const c10::InferenceMode inference;
+  const at::Tensor x = at::randn({300, 512});
+  const at::Tensor w = at::randn({512, 64}).t();
+  const at::Tensor want = at::linear(x.to(at::kDouble), w.to(at::kDouble));
+  EXPECT_LT(RelativeError(Linear(x, w), want), 1e-6);
+}
+
+TEST(Linear, LeavesOtherTypesToTorch) {
+  const c10::InferenceMode inference;
+  const at::Tensor x = at::randn({5, 600}).to(at::kBFloat16);
+  const at::Tensor w = at::randn({8, 600}).to(at::kBFloat16);
+  EXPECT_TRUE(SplitInputs(w).is_same(w));
+  EXPECT_TRUE(Linear(x, w).equal(at::linear(x, w)));
+}
+
+}  // namespace
+}  // namespace sinkd::testing
