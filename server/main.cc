@@ -25,8 +25,11 @@ int Serve(const sinkd::Config& config) {
     daemon.RequestStop(signal == SIGINT ? "signal SIGINT" : "signal SIGTERM");
   });
   sinkd::SetComputeThreads(config.threads);
+  const sinkd::ProductMethods products = sinkd::MeasureProducts();
   sinkd::Log(sinkd::LogLevel::kInfo, "computing",
-             {{"threads", config.threads}, {"float32_products", sinkd::ProductLibrary()}});
+             {{"threads", config.threads},
+              {"float32_products_by", products.float32},
+              {"bfloat16_products_in", products.bfloat16}});
   const absl::Status status = daemon.Run();
   if (status.ok()) return 0;
   const std::string error(status.message());

@@ -60,6 +60,15 @@ bool OneDnnIsFaster() {
   return one_dnn < mkl;
 }
 
+bool Bfloat16IsFaster() {
+  const c10::InferenceMode inference;
+  const at::Tensor x = at::ones({256, 512}, at::kBFloat16);
+  const at::Tensor w = at::ones({1024, 512}, at::kBFloat16);
+  const double narrow = Seconds([&] { at::linear(x, w); });
+  const double wide = Seconds([&] { Linear(x.to(at::kFloat), w.to(at::kFloat)); });
+  return narrow < wide;
+}
+
 // Parts that weights with so many inputs are cut into.
 int64_t Parts(int64_t inputs, const at::TensorOptions& options) {
   if (!options.device().is_cpu() || options.dtype() != at::kFloat || !UsesOneDnn()) return 1;
@@ -75,6 +84,11 @@ bool UsesOneDnn() {
   return uses;
 }
 
+bool UsesBfloat16() {
+  static const bool uses = Bfloat16IsFaster();
+  return uses;
+}
+
 at::Tensor Linear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias) {
   if (w.dim() == 3) {
     const int64_t inputs = w.size(2);
@@ -87,6 +101,10 @@ at::Tensor Linear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bi
   if (x.is_cpu() && x.scalar_type() == at::kFloat && w.scalar_type() == at::kFloat &&
       UsesOneDnn()) {
     return ByOneDnn(x, w, bias);
+  }
+  if (x.is_cpu() && x.scalar_type() == at::kBFloat16 && !UsesBfloat16()) {
+    const at::Tensor wide_bias = bias.defined() ? bias.to(at::kFloat) : bias;
+    return Linear(x.to(at::kFloat), w.to(at::kFloat), wide_bias).to(at::kBFloat16);
   }
   return at::linear(x, w, bias);
 }

@@ -1,8 +1,9 @@
-// Linear: matrix products by whichever of libtorch's two libraries is faster on this processor.
-// float32 products go to MKL or to oneDNN, which differ by more than two on some; all else is
-// torch's choice. Internal to the engine.
+// Linear: matrix products in the way that is fastest on this processor. float32 products go to MKL
+// or to oneDNN, which differ by more than two on some; bfloat16 products go to torch, or are made
+// in float32 where the processor has no instructions for bfloat16; all else is torch's choice.
+// Internal to the engine.
 //
-// The choice is made once, by a measurement of some milliseconds when it is first needed, so that
+// Each choice is made once, by a measurement of some milliseconds when it is first needed, so that
 // all results of a process agree. Thread-safety: all functions may be called from any thread.
 #pragma once
 
@@ -28,5 +29,8 @@ at::Tensor SplitInputs(const at::Tensor& w);
 
 // Whether float32 products on the CPU go to oneDNN.
 bool UsesOneDnn();
+
+// Whether bfloat16 products on the CPU are made in bfloat16.
+bool UsesBfloat16();
 
 }  // namespace sinkd

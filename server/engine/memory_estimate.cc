@@ -22,7 +22,7 @@ int64_t ActivationBytes(const DecoderSpec& spec, int64_t positions) {
   if (spec.experts.count > 0) units = std::max(units, spec.experts.intermediate);
   const int64_t mlp = std::min(positions, kPieceRows) * (spec.hidden + 4 * units);
   const int64_t trace = 2 * spec.blocks * positions * (5 + 2 * spec.heads);
-  return kFloat * (3 * positions * spec.hidden + std::max(attention, mlp) + trace);
+  return kFloat * (3 * positions * spec.hidden + attention + mlp + trace);
 }
 
 }  // namespace sinkd

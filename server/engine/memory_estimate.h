@@ -16,7 +16,8 @@ namespace sinkd {
 //   4 * 2 max(2^20, 16 H T)                  scores of one strip of queries, and what it becomes
 //   4 min(T, 2048) (C + 4 I)                 the MLP's units, in pieces
 //   4 L T (5 + 2 H) * 2                      the trace, on the device and as it leaves
-// Attention and MLP do not peak together: the larger counts.
+// All of it is added up, though attention is over when the MLP begins: pieces of other sizes do not
+// fit where it was.
 int64_t ActivationBytes(const DecoderSpec& spec, int64_t positions);
 
 }  // namespace sinkd

@@ -165,8 +165,9 @@ void SetComputeThreads(int threads) {
   at::set_num_threads(threads);
 }
 
-std::string ProductLibrary() {
-  return UsesOneDnn() ? "oneDNN" : "MKL";
+ProductMethods MeasureProducts() {
+  return {.float32 = UsesOneDnn() ? "oneDNN" : "MKL",
+          .bfloat16 = UsesBfloat16() ? "bfloat16" : "float32"};
 }
 
 }  // namespace sinkd

@@ -103,8 +103,12 @@ std::string HomeDevice(std::string_view device);
 // start-up, before any model runs.
 void SetComputeThreads(int threads);
 
-// The library that float32 products on the CPU go to, "oneDNN" or "MKL": measured on the first
-// call, so make it after SetComputeThreads.
-std::string ProductLibrary();
+// How matrix products are made on the CPU, measured on the first call: make it after
+// SetComputeThreads.
+struct ProductMethods {
+  std::string float32;   // the library: "oneDNN" or "MKL"
+  std::string bfloat16;  // the type they are made in: "bfloat16" or "float32"
+};
+ProductMethods MeasureProducts();
 
 }  // namespace sinkd

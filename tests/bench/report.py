@@ -195,10 +195,10 @@ def page(rows, own, config, model, threads):
     return "\n\n".join(part for part in parts if part)
 
 
-def replace(file, text):
-    """Puts `text` between the two marks of a page."""
-    before, _, rest = file.read_text().partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not end:
-        raise SystemExit(f"{file} has no {BEGIN} ... {END}")
-    file.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+def replace(file, text, begin=BEGIN, end=END):
+    """Puts `text` between two marks of a page."""
+    before, _, rest = file.read_text().partition(begin)
+    _, found, after = rest.partition(end)
+    if not found:
+        raise SystemExit(f"{file} has no {begin} ... {end}")
+    file.write_text(f"{before}{begin}\n{text}\n{end}{after}")
