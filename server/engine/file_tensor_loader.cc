@@ -7,6 +7,7 @@
 #include "server/base/status.h"
 #include "server/engine/finite.h"
 #include "server/engine/linear.h"
+#include "server/engine/weight_memory.h"
 
 namespace sinkd {
 namespace {
@@ -33,7 +34,7 @@ absl::StatusOr<at::Tensor> FileTensorLoader::Load(const std::string& name, at::I
   SINKD_ASSIGN_OR_RETURN(const Checkpoint::Location location,
                          FindTensor(checkpoint_, name, shape, /*bytes=*/false));
   at::Tensor whole =
-      at::empty(ShapeOf(shape, range), at::TensorOptions().dtype(dtype()).device(device_));
+      EmptyTensor(ShapeOf(shape, range), at::TensorOptions().dtype(dtype()).device(device_));
   SINKD_RETURN_IF_ERROR(LoadInto(name, location, range.first, whole));
   return whole;
 }
@@ -43,7 +44,7 @@ absl::StatusOr<at::Tensor> FileTensorLoader::LoadStacked(const Parts& parts,
   return Stack(parts, row_shape, [&](int64_t rows) {
     std::vector<int64_t> shape = {rows};
     shape.insert(shape.end(), row_shape.begin(), row_shape.end());
-    return at::empty(shape, at::TensorOptions().dtype(dtype()).device(device_));
+    return EmptyTensor(shape, at::TensorOptions().dtype(dtype()).device(device_));
   });
 }
 

@@ -9,6 +9,8 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/InferenceMode.h>
 
+#include "server/engine/weight_memory.h"
+
 namespace sinkd {
 namespace {
 
@@ -111,7 +113,8 @@ at::Tensor Linear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bi
 
 at::Tensor EmptyWeights(int64_t out, int64_t in, const at::TensorOptions& options) {
   const int64_t parts = Parts(in, options);
-  return parts == 1 ? at::empty({out, in}, options) : at::empty({parts, out, in / parts}, options);
+  return parts == 1 ? EmptyTensor({out, in}, options)
+                    : EmptyTensor({parts, out, in / parts}, options);
 }
 
 at::Tensor RowsOf(const at::Tensor& weights) {

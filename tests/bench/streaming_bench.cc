@@ -3,6 +3,9 @@
 // of memory that each adds to the bare process.
 //
 //   streaming_bench MODEL_FOLDER [SAMPLES LENGTH]
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -32,10 +35,6 @@ double StatusMiB(const std::string& key) {
   return 0;
 }
 
-void ResetPeak() {
-  std::ofstream("/proc/self/clear_refs") << 5;
-}
-
 double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
@@ -46,10 +45,9 @@ struct Cost {
   double peak = 0;  // MiB over the bare process, weights included
 };
 
-Cost Measure(const std::string& folder, sinkd::Residency residency,
-             const std::vector<sinkd::TokenIds>& batch) {
+void MeasureHere(const std::string& folder, sinkd::Residency residency,
+                 const std::vector<sinkd::TokenIds>& batch, int out) {
   const double bare = StatusMiB("VmRSS");
-  ResetPeak();
   const auto model = sinkd::Model::Load(folder, {.residency = residency});
   if (!model.ok()) {
     std::fprintf(stderr, "%s\n", model.status().ToString().c_str());
@@ -62,7 +60,23 @@ Cost Measure(const std::string& folder, sinkd::Residency residency,
     std::exit(1);
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  return {elapsed.count(), StatusMiB("VmHWM") - bare};
+  const Cost cost{elapsed.count(), StatusMiB("VmHWM") - bare};
+  std::exit(write(out, &cost, sizeof cost) == sizeof cost ? 0 : 1);
+}
+
+// In a process of its own, so that no run has memory left from another.
+Cost Measure(const std::string& folder, sinkd::Residency residency,
+             const std::vector<sinkd::TokenIds>& batch) {
+  std::fflush(stdout);  // or the child would print it again
+  int ends[2];
+  if (pipe(ends) != 0) std::exit(1);
+  if (fork() == 0) MeasureHere(folder, residency, batch, ends[1]);
+  close(ends[1]);
+  Cost cost;
+  if (read(ends[0], &cost, sizeof cost) != sizeof cost) std::exit(1);
+  close(ends[0]);
+  wait(nullptr);
+  return cost;
 }
 
 }  // namespace
