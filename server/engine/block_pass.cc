@@ -14,7 +14,7 @@ namespace sinkd {
 namespace {
 
 // Rows of the MLP computed at once, so that gate and up do not dominate memory on long samples.
-constexpr int64_t kMlpRows = 2048;
+constexpr int64_t kMlpRows = 512;
 
 }  // namespace
 

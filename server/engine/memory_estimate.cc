@@ -6,7 +6,7 @@ namespace sinkd {
 namespace {
 
 constexpr int64_t kFloat = 4;
-constexpr int64_t kPieceRows = 2048;         // as block_pass.cc cuts the MLP
+constexpr int64_t kPieceRows = 512;          // as block_pass.cc cuts the MLP
 constexpr int64_t kStripElements = 1 << 20;  // as attention.cc cuts the queries
 constexpr int64_t kMinQueries = 16;
 
