@@ -19,6 +19,10 @@ constexpr int64_t kMaxQueries = 256;
 // together, where the number of calls would count.
 constexpr int64_t kLongSample = 256;
 
+// And no longer ones: they have many strips, each of a shape of its own, for which oneDNN would
+// make and keep a kernel.
+constexpr int64_t kLongestByHead = 4096;
+
 // A power of two, so that samples of other lengths give products of the same shapes, for which the
 // libraries keep their kernels.
 int64_t StripQueries(int64_t heads, int64_t positions) {
@@ -144,7 +148,8 @@ at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t bl
   const at::Tensor k = input.k.transpose(0, 1).contiguous();
   const at::Tensor v = input.v.transpose(0, 1).contiguous();
   at::Tensor out = at::empty({positions, heads, size}, input.q.options());
-  const bool one_by_one = q.is_cpu() && positions >= kLongSample && UsesOneDnn();
+  const bool one_by_one =
+      q.is_cpu() && positions >= kLongSample && positions <= kLongestByHead && UsesOneDnn();
   const int64_t step = one_by_one ? 1 : kv_heads;
   const Strips strips(input, observer, block, sample);
   for (int64_t h = 0; h < kv_heads; h += step) {
