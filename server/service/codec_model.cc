@@ -25,16 +25,6 @@ sinks::v1::ModelState EncodeState(ModelState state) {
   return sinks::v1::MODEL_STATE_UNSPECIFIED;
 }
 
-void EncodeSpecOf(const DecoderSpec& spec, sinks::v1::Model* out) {
-  out->set_architecture(spec.architecture);
-  out->set_blocks(static_cast<int32_t>(spec.blocks));
-  out->set_hidden_size(static_cast<int32_t>(spec.hidden));
-  out->set_heads(static_cast<int32_t>(spec.heads));
-  out->set_kv_heads(static_cast<int32_t>(spec.kv_heads));
-  out->set_vocabulary_size(static_cast<int32_t>(spec.vocabulary));
-  out->set_max_positions(static_cast<int32_t>(spec.max_positions));
-}
-
 absl::Status UnknownValue(const std::string& field, int value, int largest) {
   return InvalidArgument(absl::StrCat(field, " is not a value this server knows"),
                          {.reason = "UNKNOWN_ENUM_VALUE",
@@ -120,9 +110,9 @@ sinks::v1::Model EncodeModel(const ModelEntry& entry) {
   sinks::v1::Model out;
   out.set_name(absl::StrCat("models/", entry.id));
   out.set_state(EncodeState(entry.state));
-  if (entry.spec) EncodeSpecOf(*entry.spec, &out);
+  if (entry.spec) EncodeDecoder(*entry.spec, &out);
   if (entry.info) {
-    EncodeSpecOf(entry.info->spec, &out);
+    EncodeDecoder(entry.info->spec, &out);
     out.set_device(entry.info->device);
     out.set_compute_type(EncodeComputeType(entry.info->compute_type));
     out.set_residency(EncodeResidency(entry.info->residency));
@@ -132,6 +122,16 @@ sinks::v1::Model EncodeModel(const ModelEntry& entry) {
   }
   if (!entry.failure.empty()) out.set_failure(entry.failure);
   return out;
+}
+
+absl::Status CheckRange(int32_t value, int32_t largest, const std::string& reason,
+                        const std::string& field, int32_t unsaid) {
+  if (value >= 1 && value <= largest) return absl::OkStatus();
+  return InvalidArgument(absl::StrCat(field, " must be 1 to ", largest),
+                         {.reason = reason,
+                          .subject = field,
+                          .value = absl::StrCat(value),
+                          .fix = absl::StrCat("leave it out for ", unsaid)});
 }
 
 }  // namespace sinkd

@@ -29,4 +29,20 @@ sinks::v1::Residency EncodeResidency(Residency residency);
 
 sinks::v1::Model EncodeModel(const ModelEntry& entry);
 
+// What a message says of a decoder: Model and ModelPlan have the same fields for it.
+template <typename Message>
+void EncodeDecoder(const DecoderSpec& spec, Message* out) {
+  out->set_architecture(spec.architecture);
+  out->set_blocks(static_cast<int32_t>(spec.blocks));
+  out->set_hidden_size(static_cast<int32_t>(spec.hidden));
+  out->set_heads(static_cast<int32_t>(spec.heads));
+  out->set_kv_heads(static_cast<int32_t>(spec.kv_heads));
+  out->set_vocabulary_size(static_cast<int32_t>(spec.vocabulary));
+  out->set_max_positions(static_cast<int32_t>(spec.max_positions));
+}
+
+// INVALID_ARGUMENT unless `field` is 1 to `largest`; `unsaid` is what leaving it out means.
+absl::Status CheckRange(int32_t value, int32_t largest, const std::string& reason,
+                        const std::string& field, int32_t unsaid);
+
 }  // namespace sinkd

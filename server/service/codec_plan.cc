@@ -15,16 +15,6 @@ constexpr int32_t kMaxPositions = 1 << 24;
 constexpr int32_t kDefaultPageSize = 1000;
 constexpr int32_t kMaxPageSize = 5000;
 
-absl::Status CheckRange(int32_t value, int32_t largest, const std::string& reason,
-                        const std::string& field, int32_t unsaid) {
-  if (value >= 1 && value <= largest) return absl::OkStatus();
-  return InvalidArgument(absl::StrCat(field, " must be 1 to ", largest),
-                         {.reason = reason,
-                          .subject = field,
-                          .value = absl::StrCat(value),
-                          .fix = absl::StrCat("leave it out for ", unsaid)});
-}
-
 sinks::v1::TensorUse EncodeUse(TensorUse use) {
   switch (use) {
     case TensorUse::kLoaded:
@@ -53,16 +43,6 @@ void EncodeShare(const DeviceShare& share, sinks::v1::DeviceShare* out) {
   out->set_activation_bytes(share.activation_bytes);
   if (share.free_bytes > 0) out->set_free_bytes(share.free_bytes);
   out->set_fits(share.fits);
-}
-
-void EncodeShape(const DecoderSpec& spec, sinks::v1::ModelPlan* out) {
-  out->set_architecture(spec.architecture);
-  out->set_blocks(static_cast<int32_t>(spec.blocks));
-  out->set_hidden_size(static_cast<int32_t>(spec.hidden));
-  out->set_heads(static_cast<int32_t>(spec.heads));
-  out->set_kv_heads(static_cast<int32_t>(spec.kv_heads));
-  out->set_vocabulary_size(static_cast<int32_t>(spec.vocabulary));
-  out->set_max_positions(static_cast<int32_t>(spec.max_positions));
 }
 
 void EncodeSizes(const ModelPlan& plan, sinks::v1::ModelPlan* out) {
@@ -115,7 +95,7 @@ absl::StatusOr<sinks::v1::PlanModelResponse> EncodePlan(const PlanRequest& reque
   sinks::v1::PlanModelResponse response;
   sinks::v1::ModelPlan& out = *response.mutable_plan();
   out.set_name(absl::StrCat("models/", request.id));
-  EncodeShape(plan.spec, &out);
+  EncodeDecoder(plan.spec, &out);
   EncodeSizes(plan, &out);
   out.set_compute_type(EncodeComputeType(plan.compute_type));
   out.set_residency(EncodeResidency(plan.residency));

@@ -139,13 +139,8 @@ grpc::ServerUnaryReactor* ModelService::ListFamilies(grpc::CallbackServerContext
 absl::StatusOr<sinks::v1::ListModelsResponse> PageOfModels(
     const sinks::v1::ListModelsRequest& request, const std::vector<ModelEntry>& entries) {
   const int32_t size = request.has_page_size() ? request.page_size() : kDefaultPageSize;
-  if (size < 1 || size > kMaxPageSize) {
-    return InvalidArgument(absl::StrCat("page_size must be 1 to ", kMaxPageSize),
-                           {.reason = "INVALID_PAGE_SIZE",
-                            .subject = "page_size",
-                            .value = absl::StrCat(size),
-                            .fix = "leave it out for 100"});
-  }
+  SINKD_RETURN_IF_ERROR(
+      CheckRange(size, kMaxPageSize, "INVALID_PAGE_SIZE", "page_size", kDefaultPageSize));
   // A token is the last id of the page before, so that it outlives changes of the folder.
   const std::string& token = request.page_token();
   if (!token.empty() && !IsModelId(token)) {
