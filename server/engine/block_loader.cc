@@ -95,10 +95,9 @@ class BlockLoader {
                                                              {Weight(names.v), kv_rows}},
                                                             spec_.hidden));
       if (!spec_.qkv_bias) return absl::OkStatus();
-      SINKD_ASSIGN_OR_RETURN(
-          block.qkv_bias,
-          loader_.LoadStacked(
-              {{Bias(names.q), q_rows}, {Bias(names.k), kv_rows}, {Bias(names.v), kv_rows}}, {}));
+      SINKD_ASSIGN_OR_RETURN(block.qkv_bias, loader_.LoadBiases({{Bias(names.q), q_rows},
+                                                                 {Bias(names.k), kv_rows},
+                                                                 {Bias(names.v), kv_rows}}));
       return absl::OkStatus();
     }
     const int64_t rows = q_rows + 2 * kv_rows;
@@ -143,7 +142,7 @@ class BlockLoader {
         loader_.LoadWeights({{Weight(gate), units}, {Weight(up), units}}, spec_.hidden));
     if (!spec_.mlp_bias) return absl::OkStatus();
     SINKD_ASSIGN_OR_RETURN(mlp.gate_up_bias,
-                           loader_.LoadStacked({{Bias(gate), units}, {Bias(up), units}}, {}));
+                           loader_.LoadBiases({{Bias(gate), units}, {Bias(up), units}}));
     return absl::OkStatus();
   }
 

@@ -39,12 +39,9 @@ absl::StatusOr<at::Tensor> FileTensorLoader::Load(const std::string& name, at::I
   return whole;
 }
 
-absl::StatusOr<at::Tensor> FileTensorLoader::LoadStacked(const Parts& parts,
-                                                         at::IntArrayRef row_shape) {
-  return Stack(parts, row_shape, [&](int64_t rows) {
-    std::vector<int64_t> shape = {rows};
-    shape.insert(shape.end(), row_shape.begin(), row_shape.end());
-    return EmptyTensor(shape, at::TensorOptions().dtype(dtype()).device(device_));
+absl::StatusOr<at::Tensor> FileTensorLoader::LoadBiases(const Parts& parts) {
+  return Stack(parts, {}, [&](int64_t rows) {
+    return EmptyTensor({rows}, at::TensorOptions().dtype(dtype()).device(device_));
   });
 }
 

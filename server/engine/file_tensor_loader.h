@@ -29,18 +29,15 @@ class FileTensorLoader final : public TensorLoader {
 
   absl::StatusOr<at::Tensor> Load(const std::string& name, at::IntArrayRef shape,
                                   RowRange range) override;
-  absl::StatusOr<at::Tensor> LoadStacked(const std::vector<std::pair<std::string, int64_t>>& parts,
-                                         at::IntArrayRef row_shape) override;
-  absl::StatusOr<at::Tensor> LoadWeights(const std::vector<std::pair<std::string, int64_t>>& parts,
-                                         int64_t in) override;
+  absl::StatusOr<at::Tensor> LoadBiases(const Parts& parts) override;
+  absl::StatusOr<at::Tensor> LoadWeights(const Parts& parts, int64_t in) override;
   absl::StatusOr<at::Tensor> LoadBytes(const std::string& name, at::IntArrayRef shape,
                                        RowRange range) override;
   bool Has(const std::string& name) const override { return checkpoint_.Find(name) != nullptr; }
 
  private:
-  using Parts = std::vector<std::pair<std::string, int64_t>>;
-
-  // Checks all parts, then asks for memory: `make` gives the whole for the number of its rows.
+  // Checks all parts, each [rows] or [rows, row_shape], then asks for memory: `make` gives the
+  // whole for the number of its rows.
   absl::StatusOr<at::Tensor> Stack(const Parts& parts, at::IntArrayRef row_shape,
                                    const std::function<at::Tensor(int64_t rows)>& make);
   // Rows of `target` may have any shape of as many values.

@@ -21,8 +21,8 @@ namespace sinkd {
 namespace {
 
 // Before a byte is read: a load that cannot fit would take the machine down with it.
-absl::Status CheckFits(const ModelSetup& setup, Residency residency) {
-  const std::vector<int64_t> held = setup.HeldBytes(residency);
+absl::Status CheckFits(const ModelSetup& setup, const std::vector<int64_t>& held,
+                       Residency residency) {
   for (size_t d = 0; d < held.size(); ++d) {
     const std::string& device = setup.spans[d].device;
     const int64_t free = FreeBytes(at::Device(device));
@@ -108,8 +108,8 @@ absl::StatusOr<std::unique_ptr<Model>> Model::Load(
   const c10::InferenceMode inference;
   SINKD_ASSIGN_OR_RETURN(ModelSetup setup, SetUpModel(folder, options));
   if (!setup.checkpoint) return Checkpoint::Open(folder).status();  // says what is missing
-  SINKD_RETURN_IF_ERROR(CheckFits(setup, options.residency));
   const std::vector<int64_t> held = setup.HeldBytes(options.residency);
+  SINKD_RETURN_IF_ERROR(CheckFits(setup, held, options.residency));
   ModelInfo info{.spec = setup.spec(),
                  .device = PlacementText(setup.spans),
                  .compute_type = TypeName(setup.type),

@@ -34,6 +34,8 @@ enum class Residency {
   kStreamed,  // two blocks at a time, read from disk while the block before them computes
 };
 
+inline constexpr std::string_view kAutoDevice = "auto";
+
 struct LoadOptions {
   // A torch device ("cpu", "cuda:0"); "auto": all GPUs, blocks spread by free memory, or the CPU
   // where there are none; or a map from devices to block ranges, "cuda:0=0-15,cuda:1=16-31".

@@ -32,7 +32,7 @@ absl::StatusOr<std::optional<Checkpoint>> OpenWeights(const std::filesystem::pat
 
 absl::StatusOr<std::vector<BlockSpan>> Place(const LoadOptions& options,
                                              const WeightPlan& weights) {
-  if (options.device != "auto") {
+  if (options.device != kAutoDevice) {
     return ParsePlacement(options.device, weights.decoder.spec.blocks);
   }
   std::vector<DeviceRoom> rooms;

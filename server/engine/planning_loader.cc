@@ -18,23 +18,22 @@ absl::StatusOr<at::Tensor> PlanningLoader::Load(const std::string& name, at::Int
   return at::empty(ShapeOf(shape, range), at::TensorOptions().dtype(dtype()).device(at::kMeta));
 }
 
-absl::StatusOr<at::Tensor> PlanningLoader::LoadStacked(
-    const std::vector<std::pair<std::string, int64_t>>& parts, at::IntArrayRef row_shape) {
-  std::vector<int64_t> shape = {0};
-  shape.insert(shape.end(), row_shape.begin(), row_shape.end());
+absl::StatusOr<at::Tensor> PlanningLoader::LoadBiases(const Parts& parts) {
   int64_t all_rows = 0;
   for (const auto& [name, rows] : parts) {
-    shape[0] = rows;
-    SINKD_RETURN_IF_ERROR(Note(name, shape, /*bytes=*/false));
+    SINKD_RETURN_IF_ERROR(Note(name, {rows}, /*bytes=*/false));
     all_rows += rows;
   }
-  shape[0] = all_rows;
-  return at::empty(shape, at::TensorOptions().dtype(dtype()).device(at::kMeta));
+  return at::empty({all_rows}, at::TensorOptions().dtype(dtype()).device(at::kMeta));
 }
 
-absl::StatusOr<at::Tensor> PlanningLoader::LoadWeights(
-    const std::vector<std::pair<std::string, int64_t>>& parts, int64_t in) {
-  return LoadStacked(parts, {in});
+absl::StatusOr<at::Tensor> PlanningLoader::LoadWeights(const Parts& parts, int64_t in) {
+  int64_t all_rows = 0;
+  for (const auto& [name, rows] : parts) {
+    SINKD_RETURN_IF_ERROR(Note(name, {rows, in}, /*bytes=*/false));
+    all_rows += rows;
+  }
+  return at::empty({all_rows, in}, at::TensorOptions().dtype(dtype()).device(at::kMeta));
 }
 
 absl::StatusOr<at::Tensor> PlanningLoader::LoadBytes(const std::string& name, at::IntArrayRef shape,

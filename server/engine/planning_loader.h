@@ -21,10 +21,8 @@ class PlanningLoader final : public TensorLoader {
 
   absl::StatusOr<at::Tensor> Load(const std::string& name, at::IntArrayRef shape,
                                   RowRange range) override;
-  absl::StatusOr<at::Tensor> LoadStacked(const std::vector<std::pair<std::string, int64_t>>& parts,
-                                         at::IntArrayRef row_shape) override;
-  absl::StatusOr<at::Tensor> LoadWeights(const std::vector<std::pair<std::string, int64_t>>& parts,
-                                         int64_t in) override;
+  absl::StatusOr<at::Tensor> LoadBiases(const Parts& parts) override;
+  absl::StatusOr<at::Tensor> LoadWeights(const Parts& parts, int64_t in) override;
   absl::StatusOr<at::Tensor> LoadBytes(const std::string& name, at::IntArrayRef shape,
                                        RowRange range) override;
   bool Has(const std::string& name) const override;

@@ -27,6 +27,8 @@ struct RowRange {
 
 class TensorLoader {
  public:
+  using Parts = std::vector<std::pair<std::string, int64_t>>;  // (name, rows)
+
   explicit TensorLoader(at::ScalarType dtype) : dtype_(dtype) {}
   virtual ~TensorLoader() = default;
 
@@ -34,13 +36,11 @@ class TensorLoader {
   virtual absl::StatusOr<at::Tensor> Load(const std::string& name, at::IntArrayRef shape,
                                           RowRange range = {}) = 0;
 
-  // Several tensors stacked along the first axis; `parts` are (name, rows).
-  virtual absl::StatusOr<at::Tensor> LoadStacked(
-      const std::vector<std::pair<std::string, int64_t>>& parts, at::IntArrayRef row_shape) = 0;
+  // Several vectors, one after the other.
+  virtual absl::StatusOr<at::Tensor> LoadBiases(const Parts& parts) = 0;
 
-  // The same of matrices [rows, in], as Linear wants them (linear.h).
-  virtual absl::StatusOr<at::Tensor> LoadWeights(
-      const std::vector<std::pair<std::string, int64_t>>& parts, int64_t in) = 0;
+  // Several matrices [rows, in], one below the other, as Linear wants them (linear.h).
+  virtual absl::StatusOr<at::Tensor> LoadWeights(const Parts& parts, int64_t in) = 0;
 
   // The bytes of `name`, stored as U8 of `shape`, or some rows of them.
   virtual absl::StatusOr<at::Tensor> LoadBytes(const std::string& name, at::IntArrayRef shape,

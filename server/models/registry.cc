@@ -22,8 +22,6 @@ namespace sinkd {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view kAnyDevice = "auto";
-
 std::string_view Name(ComputeType type) {
   switch (type) {
     case ComputeType::kFloat32:
@@ -127,7 +125,7 @@ absl::Status Registry::State::CheckSame(std::string_view id, const Slot& slot,
                                         const LoadOptions& wanted) const {
   const std::string& device = slot.info ? slot.info->device : slot.options.device;
   const bool same_device = wanted.device == device || wanted.device == slot.options.device ||
-                           wanted.device == kAnyDevice;
+                           wanted.device == kAutoDevice;
   const bool same_type =
       wanted.compute_type == slot.options.compute_type ||
       (slot.info && slot.info->compute_type == Name(wanted.compute_type)) ||

@@ -86,9 +86,9 @@ class Registry {
 
   // Returns when the model is ready. A READY model answers at once, but FAILED_PRECONDITION when it
   // is held on another device, in another compute type or with another residency; the device "auto"
-  // is wherever it is held. `progress` may be empty. `stop` abandons
-  // the wait (CANCELLED); the load itself is abandoned only when the caller that began it stops,
-  // and then one of its followers begins anew.
+  // is wherever it is held. `progress` may be empty. `stop` abandons the wait (CANCELLED); the load
+  // itself is abandoned only when the caller that began it stops, and then one of its followers
+  // begins anew.
   absl::StatusOr<ModelEntry> Load(std::string_view id, const LoadOptions& options,
                                   const Progress& progress, std::stop_token stop);
 
