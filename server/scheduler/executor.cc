@@ -37,10 +37,6 @@ struct ExecutorCore {
     absl::Status admitted;
   };
 
-  void Count(int64_t delta) {
-    waiting = static_cast<size_t>(static_cast<int64_t>(waiting) + delta);
-  }
-
   // How long until the waiting jobs are done, roughly. The lock is held.
   std::chrono::milliseconds RetryAfter() const {
     constexpr double kLeastSeconds = 1;
@@ -82,7 +78,7 @@ struct ExecutorCore {
     stream->jobs.pop_front();
     absl::Status admitted = Admit(job, *stream);
     if (!stream->jobs.empty()) ready.push_back(std::move(stream));
-    Count(-1);
+    --waiting;
     return Next{std::move(job), std::move(admitted)};
   }
 
@@ -126,7 +122,7 @@ absl::Status Executor::Stream::Submit(Job job) {
     }
     if (state_->jobs.empty()) core_->ready.push_back(state_);
     state_->jobs.push_back(std::move(job));
-    core_->Count(1);
+    ++core_->waiting;
   }
   core_->changed.notify_one();
   return absl::OkStatus();
@@ -139,7 +135,7 @@ void Executor::Stream::Drop() {
   if (state_->jobs.empty()) return;
   dropped.swap(state_->jobs);
   std::erase(core_->ready, state_);
-  core_->Count(-static_cast<int64_t>(dropped.size()));
+  core_->waiting -= dropped.size();
 }
 
 Executor::Executor(Options options) : core_(std::make_shared<ExecutorCore>(std::move(options))) {

@@ -79,9 +79,10 @@ void AnalyzeStream::OnReadDone(bool ok) {
     const std::lock_guard lock(mutex_);
     reading_ = false;
     if (ok) {
-      incoming_bytes_ = static_cast<int64_t>(incoming_.Length());
+      const auto bytes = static_cast<int64_t>(incoming_.Length());
       incoming_.Clear();
       if (!end_) sample = Take(parsed, std::move(request));
+      if (sample) waiting_bytes_ += pending_.back().input_bytes = bytes;
     } else {
       half_closed_ = true;
       if (!plan_) {
@@ -173,8 +174,6 @@ std::optional<IncomingSample> AnalyzeStream::TakeSample(sinks::v1::Sample&& samp
     pending.result = std::make_unique<absl::StatusOr<SampleResult>>(input.status());
     return std::nullopt;
   }
-  pending.input_bytes = incoming_bytes_;
-  waiting_bytes_ += pending.input_bytes;
   out.input = *std::move(input);
   return out;
 }

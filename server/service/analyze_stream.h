@@ -95,8 +95,7 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
 
   grpc::ByteBuffer incoming_;
   grpc::ByteBuffer outgoing_;
-  int64_t incoming_bytes_ = 0;  // of the message last read
-  int64_t waiting_bytes_ = 0;   // of the samples without a result
+  int64_t waiting_bytes_ = 0;  // of the samples without a result
   bool reading_ = false;
   bool writing_ = false;
   bool half_closed_ = false;

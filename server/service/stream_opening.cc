@@ -28,10 +28,9 @@ absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(const sinks::v1::An
       std::unique_ptr<Executor::Stream> device,
       resources.devices.For(HomeDevice(runner->info().device)).OpenStream(slots));
   SINKD_ASSIGN_OR_RETURN(std::unique_ptr<Executor::Stream> cpu, resources.cpu.OpenStream(slots));
-  const TraceRequest trace_request = RequiredTrace(spec.analysis);
   auto queue = std::make_shared<ForwardQueue>(
       runner, std::move(device),
-      ForwardQueue::Options{.request = trace_request,
+      ForwardQueue::Options{.request = RequiredTrace(spec.analysis),
                             .stop = stop,
                             .deadline = deadline,
                             .on_depth = [&metrics = resources.metrics](int64_t change) {
@@ -39,7 +38,6 @@ absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(const sinks::v1::An
                             }});
   return std::shared_ptr<const StreamPlan>(
       new StreamPlan{.spec = std::move(spec),
-                     .trace_request = trace_request,
                      .runner = std::move(runner),
                      .queue = std::move(queue),
                      .cpu = std::move(cpu),

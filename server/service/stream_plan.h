@@ -43,7 +43,6 @@ struct StreamResources {
 
 struct StreamPlan {
   StreamSpec spec;
-  TraceRequest trace_request;
   std::shared_ptr<const SampleRunner> runner;
   std::shared_ptr<ForwardQueue> queue;  // to the model's device
   std::unique_ptr<Executor::Stream> cpu;
