@@ -3,7 +3,6 @@
 // shared and noisy, so the ratio is what to read. Prints a Markdown table.
 //
 //   forward_bench MODEL_FOLDER [LENGTH...]
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "server/engine/model.h"
+#include "tests/bench/median.h"
 
 namespace {
 
@@ -21,11 +21,6 @@ double ProcessSeconds() {
   timespec now = {};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 double TimeRun(const sinkd::Model& model, const sinkd::TokenIds& ids, bool attention) {

@@ -6,18 +6,18 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "server/engine/model.h"
+#include "tests/bench/median.h"
+#include "tests/testing/process_memory.h"
 
 namespace {
 
@@ -26,28 +26,11 @@ constexpr size_t kBufferBytes = size_t{8} << 20;
 constexpr double kMebibyte = 1 << 20;
 
 using Clock = std::chrono::steady_clock;
+using sinkd::testing::ForgetPeak;
+using sinkd::testing::StatusBytes;
 
 double SecondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-// A line of /proc/self/status, in bytes.
-double StatusBytes(const std::string& key) {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    double kibibytes = 0;
-    if (word == key + ":" && status >> kibibytes) return kibibytes * 1024;
-  }
-  return 0;
-}
-
-void ForgetPeak() {
-  std::ofstream("/proc/self/clear_refs") << "5";
 }
 
 // Reads the file piece by piece, each to where `place` says: a function of its offset.

@@ -6,39 +6,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "server/engine/memory_estimate.h"
 #include "server/engine/model.h"
 #include "server/engine/model_plan.h"
+#include "tests/bench/median.h"
+#include "tests/testing/process_memory.h"
 
 namespace {
 
 constexpr int kPairs = 3;
 constexpr double kMiB = 1 << 20;
-
-// A line of /proc/self/status in MiB: "VmRSS", "VmHWM".
-double StatusMiB(const std::string& key) {
-  std::ifstream file("/proc/self/status");
-  std::string word;
-  double kibibytes = 0;
-  while (file >> word) {
-    if (word == key + ":" && file >> kibibytes) return kibibytes / 1024;
-  }
-  return 0;
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 struct Cost {
   double seconds = 0;
@@ -47,7 +30,7 @@ struct Cost {
 
 void MeasureHere(const std::string& folder, sinkd::Residency residency,
                  const std::vector<sinkd::TokenIds>& batch, int out) {
-  const double bare = StatusMiB("VmRSS");
+  const double bare = sinkd::testing::StatusBytes("VmRSS");
   const auto model = sinkd::Model::Load(folder, {.residency = residency});
   if (!model.ok()) {
     std::fprintf(stderr, "%s\n", model.status().ToString().c_str());
@@ -60,7 +43,7 @@ void MeasureHere(const std::string& folder, sinkd::Residency residency,
     std::exit(1);
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  const Cost cost{elapsed.count(), StatusMiB("VmHWM") - bare};
+  const Cost cost{elapsed.count(), (sinkd::testing::StatusBytes("VmHWM") - bare) / kMiB};
   std::exit(write(out, &cost, sizeof cost) == sizeof cost ? 0 : 1);
 }
 

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "server/engine/safetensors.h"
 #include "tests/engine/oracle_files.h"
 
 namespace sinkd::testing {
@@ -12,28 +11,14 @@ namespace {
 
 constexpr double kTolerance = 2e-5;
 
-template <typename T>
-std::vector<T> ReadAll(const SafetensorsFile& file, const std::string& name) {
-  const TensorEntry& entry = file.tensors().at(name);
-  std::vector<T> values(static_cast<size_t>(entry.bytes) / sizeof(T));
-  EXPECT_TRUE(file.Read(name, 0, entry.bytes, values.data()).ok());
-  return values;
-}
-
 class LargeLogits : public ::testing::TestWithParam<int64_t> {};
 
 TEST_P(LargeLogits, LeaveAlphaAsItIsInFloat64) {
   const int64_t length = GetParam();
-  const std::filesystem::path folder = OracleFolder() / "large_logits";
-  const auto file =
-      SafetensorsFile::Open(folder / "checkpoint.expected" /
-                            ("expected_f64_T" + std::to_string(length) + ".safetensors"));
-  ASSERT_TRUE(file.ok()) << file.status();
-  TokenIds ids;
-  for (const int64_t id : ReadAll<int64_t>(*file, "ids")) ids.push_back(static_cast<int32_t>(id));
-  const std::vector<float> alpha = ReadAll<float>(*file, "alpha");
-
-  const auto model = Model::Load(folder / "checkpoint", {.compute_type = ComputeType::kFloat32});
+  const std::string checkpoint = "large_logits/checkpoint";
+  const auto [ids, alpha] = ReadExpectedAlpha(checkpoint, length);
+  const auto model =
+      Model::Load(OracleFolder() / checkpoint, {.compute_type = ComputeType::kFloat32});
   ASSERT_TRUE(model.ok()) << model.status();
   const auto traces = (*model)->Run({&ids, 1}, {});
   ASSERT_TRUE(traces.ok()) << traces.status();

@@ -1,6 +1,5 @@
 // What loading says of a checkpoint that is usable and odd, where its longest sample ends, and how
 // much memory it takes.
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "server/base/status.h"
 #include "server/engine/model.h"
 #include "tests/engine/oracle_files.h"
+#include "tests/testing/process_memory.h"
 
 namespace sinkd::testing {
 namespace {
@@ -61,22 +61,12 @@ TEST(LearnedPositions, ASamplePastTheTableIsRefusedByValueAndLimit) {
   }
 }
 
-// A line of /proc/self/status, in bytes.
-double StatusBytes(const std::string& key) {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    double kibibytes = 0;
-    if (word == key + ":" && status >> kibibytes) return 1024 * kibibytes;
-  }
-  return 0;
-}
-
 TEST(LoadMemory, PeaksAtLittleMoreThanTheWeights) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers hold memory of their own";
 #endif
   LoadOrDie("tiny/llama_grouped");  // so that the code it takes is there
-  std::ofstream("/proc/self/clear_refs") << "5";
+  ForgetPeak();
   const double bare = StatusBytes("VmHWM");
   const auto model = LoadOrDie("smollm2/smollm2-135m-instruct");
   ASSERT_NE(model, nullptr);

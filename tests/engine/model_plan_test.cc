@@ -17,11 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string CheckpointName(const ::testing::TestParamInfo<const char*>& tested) {
-  const std::string name = tested.param;
-  return name.substr(name.find('/') + 1);
-}
-
 ModelPlan PlanOrDie(const fs::path& folder, const LoadOptions& options = {},
                     int64_t positions = 64) {
   absl::StatusOr<ModelPlan> plan = PlanModel(folder, options, positions);

@@ -29,6 +29,11 @@ SafetensorsFile OpenOrDie(const std::string& checkpoint, const std::string& name
   return *std::move(file);
 }
 
+TokenIds ReadIds(const SafetensorsFile& file) {
+  const std::vector<int64_t> ids = ReadTensor<int64_t>(file, "ids");
+  return TokenIds(ids.begin(), ids.end());
+}
+
 SiteValues ReadAll(const SafetensorsFile& file) {
   SiteValues values;
   for (const auto& [name, entry] : file.tensors()) values[name] = ReadTensor<float>(file, name);
@@ -46,9 +51,7 @@ ExpectedSample ReadExpected(const std::string& checkpoint, const std::string& pr
   const SafetensorsFile file =
       OpenOrDie(checkpoint, absl::StrCat("expected_", precision, "_T", length));
   ExpectedSample expected;
-  for (const int64_t id : ReadTensor<int64_t>(file, "ids")) {
-    expected.ids.push_back(static_cast<int32_t>(id));
-  }
+  expected.ids = ReadIds(file);
   expected.hidden = ReadTensor<float>(file, "hidden");
   expected.last_raw = ReadTensor<float>(file, "last_raw");
   expected.column_sum = ReadTensor<float>(file, "column_sum");
@@ -59,6 +62,16 @@ ExpectedSample ReadExpected(const std::string& checkpoint, const std::string& pr
     expected.learned_sink_mass = ReadTensor<float>(file, "learned_sink_mass");
   }
   return expected;
+}
+
+ExpectedAlpha ReadExpectedAlpha(const std::string& checkpoint, int64_t length) {
+  const SafetensorsFile file = OpenOrDie(checkpoint, absl::StrCat("expected_f64_T", length));
+  return {.ids = ReadIds(file), .alpha = ReadTensor<float>(file, "alpha")};
+}
+
+std::string CheckpointName(const ::testing::TestParamInfo<const char*>& tested) {
+  const std::string name = tested.param;
+  return name.substr(name.find('/') + 1);
 }
 
 SiteValues ReadSites(const std::string& checkpoint, int64_t length) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "server/engine/model.h"
 
 namespace sinkd::testing {
@@ -30,11 +32,21 @@ std::filesystem::path OracleFolder();  // where the oracles write
 ExpectedSample ReadExpected(const std::string& checkpoint, const std::string& precision,
                             int64_t length);
 
+// Attention in float64, tests/oracle/large_logits.py.
+struct ExpectedAlpha {
+  TokenIds ids;              // [T]
+  std::vector<float> alpha;  // [L, H, T]
+};
+ExpectedAlpha ReadExpectedAlpha(const std::string& checkpoint, int64_t length);
+
 // Values at every site of every block, by "site.block": rows one after the other, width from the
 // number of rows.
 using SiteValues = std::map<std::string, std::vector<float>>;
 SiteValues ReadSites(const std::string& checkpoint, int64_t length);  // of transformers' float32
 // How far each row [T] of transformers' bfloat16 is from its float32.
 SiteValues ReadBfloat16Distances(const std::string& checkpoint, int64_t length);
+
+// The last part of a checkpoint's path, as the name of a test.
+std::string CheckpointName(const ::testing::TestParamInfo<const char*>& tested);
 
 }  // namespace sinkd::testing

@@ -15,11 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string CheckpointName(const ::testing::TestParamInfo<const char*>& tested) {
-  const std::string name = tested.param;
-  return name.substr(name.find('/') + 1);
-}
-
 std::unique_ptr<Model> LoadOrDie(const fs::path& folder, const LoadOptions& options) {
   auto model = Model::Load(folder, options);
   EXPECT_TRUE(model.ok()) << model.status();

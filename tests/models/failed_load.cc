@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "tests/testing/process_memory.h"
+
 namespace sinkd::testing {
 namespace {
 
@@ -16,12 +18,7 @@ constexpr int kWidth = 512, kUnits = 1536, kVocabulary = 8192, kBlocks = 4;
 
 // Memory that the process holds now, without the code it has touched.
 int64_t ResidentBytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    int64_t kibibytes = 0;
-    if (word == "RssAnon:" && status >> kibibytes) return 1024 * kibibytes;
-  }
-  return 0;
+  return static_cast<int64_t>(StatusBytes("RssAnon"));
 }
 
 }  // namespace
