@@ -57,6 +57,8 @@ absl::StatusOr<std::unique_ptr<BlockSource>> LoadBlocks(ModelSetup& setup, Resid
   return std::make_unique<ResidentBlocks>(std::move(blocks));
 }
 
+}  // namespace
+
 absl::Status CheckSample(const DecoderSpec& spec, size_t index, const TokenIds& ids) {
   const std::string where = StrCat("sample ", index);
   if (ids.empty()) {
@@ -83,8 +85,6 @@ absl::Status CheckSample(const DecoderSpec& spec, size_t index, const TokenIds& 
   }
   return absl::OkStatus();
 }
-
-}  // namespace
 
 PackedBatch Pack(std::span<const TokenIds> batch, const at::Device& device) {
   PackedBatch packed{.ids = {}, .offsets = {0}};

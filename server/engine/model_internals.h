@@ -27,6 +27,10 @@ struct Model::Internals {
   Decoder decoder;
 };
 
+// Whether a model can run `ids`, the sample `index` of its batch: INVALID_ARGUMENT as in
+// Model::Run.
+absl::Status CheckSample(const DecoderSpec& spec, size_t index, const TokenIds& ids);
+
 // Ids of a batch end to end, on `device`.
 PackedBatch Pack(std::span<const TokenIds> batch, const at::Device& device);
 
