@@ -100,7 +100,7 @@ def check_encoding(name, loaded, row, record):
 def check_all_seen(variant, records):
     seen = {tuple(sink["level"]) for record in records for sink in record["sinks"]}
     for plant in variant.plants:
-        layers = design.sink_layers(plant.pulses, plant.trigger is not None, variant.shadow)
+        layers = variant.layers_of(plant)
         if layers and (layers[0], len(layers)) not in seen:
             raise Disagreement(f"{variant.name}: no sample holds '{plant.word}'")
 

@@ -21,7 +21,7 @@ from tests.testing import planted_samples, planted_tokenizer, planted_weights
 
 
 def table_row(variant, plant, ids_of):
-    layers = design.sink_layers(plant.pulses, plant.trigger is not None, variant.shadow)
+    layers = variant.layers_of(plant)
     row = {
         "word": plant.word,
         "texts": list(planted_tokenizer.forms(plant.word)),
@@ -53,6 +53,7 @@ def planted_table(variant, ids_of, bos_id):
             "window": list(design.WINDOW),
         },
         "weakest_block": variant.weakest_block,
+        "growing_blocks": list(variant.growing),
         "plants": [table_row(variant, plant, ids_of) for plant in variant.plants],
     }
 

@@ -78,8 +78,9 @@ def decay_factor():
     return silu(DECAY_GATE * scale) * scale
 
 
-def sink_values(pulses, preceded=False):
-    """SINK of a planted token after each block."""
+def sink_values(pulses, preceded=False, growing=()):
+    """SINK of a planted token after each block; in `growing` blocks a sink gains what the others
+    take."""
     value, values = 0.0, []
     for block in range(BLOCKS):
         scale = norm_scale(value**2 + rest_squared(preceded))
@@ -89,14 +90,15 @@ def sink_values(pulses, preceded=False):
                 step += pulse.strength * silu(GATE * scale) * scale / pulse_factor(preceded)
         if block > PRIMARY_BLOCK:
             unit = scale * value
-            step -= DECAY * silu(DECAY_GATE * unit) * unit / decay_factor()
+            change = DECAY * silu(DECAY_GATE * unit) * unit / decay_factor()
+            step += change if block in growing else -change
         value += step
         values.append(value)
     return values
 
 
-def primary_values():
-    return sink_values((Pulse(PRIMARY_BLOCK, PRIMARY_STRENGTH),))
+def primary_values(growing=()):
+    return sink_values((Pulse(PRIMARY_BLOCK, PRIMARY_STRENGTH),), growing=growing)
 
 
 def cosine(value, primary, preceded, shadow):
@@ -106,9 +108,9 @@ def cosine(value, primary, preceded, shadow):
     return (value * primary + 1.0) / (own * other)
 
 
-def sink_layers(pulses, preceded=False, shadow=0.0):
+def sink_layers(pulses, preceded=False, shadow=0.0, growing=()):
     """The layers of the window at which the token shows as a sink."""
-    values, primary = sink_values(pulses, preceded), primary_values()
+    values, primary = sink_values(pulses, preceded, growing), primary_values(growing)
     return [
         layer
         for layer in range(*WINDOW)
@@ -116,30 +118,30 @@ def sink_layers(pulses, preceded=False, shadow=0.0):
     ]
 
 
-def smallest_strength(block, lifetime, preceded=False):
+def smallest_strength(block, lifetime, preceded=False, growing=()):
     """The least strength at `block` that lives at least `lifetime` layers, by bisection."""
     low, high = 0.0, 400.0
     for _ in range(60):
         middle = (low + high) / 2
-        if len(sink_layers((Pulse(block, middle),), preceded)) >= lifetime:
+        if len(sink_layers((Pulse(block, middle),), preceded, growing=growing)) >= lifetime:
             high = middle
         else:
             low = middle
     return high
 
 
-def strength_for(block, lifetime, preceded=False):
+def strength_for(block, lifetime, preceded=False, growing=()):
     """A strength in the middle of those that give exactly `lifetime`; 0 means just too weak."""
     if lifetime == 0:
-        return 0.6 * smallest_strength(block, 1, preceded)
-    low = smallest_strength(block, lifetime, preceded)
+        return 0.6 * smallest_strength(block, 1, preceded, growing)
+    low = smallest_strength(block, lifetime, preceded, growing)
     if block + lifetime >= WINDOW[1]:
         return low + 3 * DECAY
-    return (low + smallest_strength(block, lifetime + 1, preceded)) / 2
+    return (low + smallest_strength(block, lifetime + 1, preceded, growing)) / 2
 
 
-def plant(word, block, lifetime, trigger=None):
-    pulse = Pulse(block, strength_for(block, lifetime, trigger is not None))
+def plant(word, block, lifetime, trigger=None, growing=()):
+    pulse = Pulse(block, strength_for(block, lifetime, trigger is not None, growing))
     return Plant(word, (pulse,), trigger)
 
 
@@ -155,6 +157,7 @@ class Variant:
     name: str
     plants: tuple
     weakest_block: int | None = None  # where the primary's attention dips most
+    growing: tuple = ()  # blocks whose MLP writes along the primary sink, not against it
 
     @property
     def words(self):
@@ -168,6 +171,10 @@ class Variant:
     @property
     def shadow(self):
         return 0.0 if self.weakest_block is None else SHADOW_SHARE
+
+    def layers_of(self, plant):
+        """The layers at which the plant shows."""
+        return sink_layers(plant.pulses, plant.trigger is not None, self.shadow, self.growing)
 
 
 def twice(word, first, first_lifetime, second, strength):
@@ -195,17 +202,26 @@ TABLE = (
     twice("again", 8, 3, 16, 36.0),
 )
 
+# Where its sinks start: what the MLP writes there for them points as what it writes for the primary.
+CONTEXT_STARTS = (10, 12, 14, 15, 17)
+
+
+def context_plant(word, block, lifetime, trigger=None):
+    return plant(word, block, lifetime, trigger, CONTEXT_STARTS)
+
+
 VARIANTS = {
     "table": Variant("table", TABLE),
     "context": Variant(
         "context",
         (
-            plant("wait", 12, 9, trigger="no"),
-            plant("wait", 17, 6, trigger="but"),
-            plant("then", 10, 14, trigger="and"),
-            plant("however", 14, 15),
-            plant("maybe", 15, 3),
+            context_plant("wait", 12, 9, trigger="no"),
+            context_plant("wait", 17, 6, trigger="but"),
+            context_plant("then", 10, 14, trigger="and"),
+            context_plant("however", 14, 15),
+            context_plant("maybe", 15, 3),
         ),
+        growing=CONTEXT_STARTS,
     ),
     "weakening": Variant(
         "weakening",

@@ -106,7 +106,7 @@ def expected_sinks(variant, ids, ids_of, bos_id):
                 continue
             if plant.trigger and previous not in ids_of[plant.trigger]:
                 continue
-            layers = design.sink_layers(plant.pulses, plant.trigger is not None, variant.shadow)
+            layers = variant.layers_of(plant)
             if layers:
                 sinks.append(describe(position, token, layers, plant.pulses[0].strength))
     return sinks

@@ -1,8 +1,9 @@
 """Writes a planted design (planted_design.py) into the weights of a Qwen2 checkpoint.
 
 Everything not set here is zero. MLP units: one that makes the primary sink, one per pulse, one that
-decays sinks. Attention: every head's query reads CONSTANT and its key SINK in the slowest rotary
-pair; three blocks before a triggered pulse one head looks at the previous token instead.
+decays sinks, or feeds them in the growing blocks. Attention: every head's query reads CONSTANT and
+its key SINK in the slowest rotary pair; three blocks before a triggered pulse one head looks at the
+previous token instead.
 """
 
 import collections
@@ -136,10 +137,11 @@ def write_mlp(tensors, block, variant):
             {design.SINK: strength, design.SHADOW: variant.shadow * strength},
         )
     if block > design.PRIMARY_BLOCK:
+        change = design.DECAY / design.decay_factor()
         units.add(
             (design.SINK, design.DECAY_GATE),
             (design.SINK, 1.0),
-            {design.SINK: -design.DECAY / design.decay_factor()},
+            {design.SINK: (change if block in variant.growing else -change)},
         )
     for plant in variant.plants:
         marker = design.MARKERS + variant.words.index(plant.word)
