@@ -20,23 +20,27 @@ constexpr int64_t kMlpRows = 512;
 
 at::Tensor BlockPass::Run(const at::Tensor& x) const {
   tap_(Site::kResidPre, x);
-  at::Tensor out = Wire(x);
-  tap_(Site::kResidPost, out);
-  return out;
+  const bool norm_after = spec_.wiring == Wiring::kNormAfterResidual;
+  const at::Tensor read = norm_after ? x : Norm(w_.attention_norm, x);
+  return Join(x, Norm(w_.attention_output_norm, Attention(read)));
 }
 
 // A tap may keep what it was shown, so the stream is never written to in place.
-at::Tensor BlockPass::Wire(const at::Tensor& x) const {
+at::Tensor BlockPass::Join(const at::Tensor& x, const at::Tensor& attention) const {
+  const at::Tensor added = Edited(Site::kAttnOut, attention);
+  if (spec_.wiring == Wiring::kParallel) return Edited(Site::kResidPost, Mlp(x) + added + x);
   const bool norm_after = spec_.wiring == Wiring::kNormAfterResidual;
-  const at::Tensor read = norm_after ? x : Norm(w_.attention_norm, x);
-  const at::Tensor attention = Norm(w_.attention_output_norm, Attention(read));
-  tap_(Site::kAttnOut, attention);
-  if (spec_.wiring == Wiring::kParallel) return Mlp(x) + attention + x;
-  at::Tensor middle = x + attention;
+  at::Tensor middle = x + added;
   if (norm_after) middle = Norm(w_.attention_norm, middle);
   tap_(Site::kResidMid, middle);
-  at::Tensor out = middle + Mlp(middle);
-  return norm_after ? Norm(w_.mlp_norm, out) : out;
+  const at::Tensor out = middle + Mlp(middle);
+  return Edited(Site::kResidPost, norm_after ? Norm(w_.mlp_norm, out) : out);
+}
+
+at::Tensor BlockPass::Edited(Site site, const at::Tensor& rows, int64_t first_row) const {
+  const at::Tensor edited = editor_ == nullptr ? rows : editor_->Apply(site, rows, first_row);
+  tap_(site, edited, first_row);
+  return edited;
 }
 
 at::Tensor BlockPass::Norm(const NormWeights& norm, const at::Tensor& x) const {
@@ -49,6 +53,9 @@ at::Tensor BlockPass::Attention(const at::Tensor& in) const {
   const int64_t kv_heads = spec_.kv_heads;
   // Scores of hundreds do occur, and bfloat16 would round them to whole units: float32 from here.
   const at::Tensor qkv = Linear(in.to(w_.qkv.scalar_type()), w_.qkv, w_.qkv_bias).to(at::kFloat);
+  tap_(Site::kKey, qkv.narrow(1, heads * spec_.head_size, kv_heads * spec_.head_size));
+  tap_(Site::kValue,
+       qkv.narrow(1, (heads + kv_heads) * spec_.head_size, kv_heads * spec_.head_size));
   const auto part = [&](int64_t first, int64_t count, const NormWeights& norm) {
     at::Tensor rows = qkv.narrow(1, first * spec_.head_size, count * spec_.head_size);
     if (spec_.head_norms == HeadNorms::kWhole) rows = Norm(norm, rows);
@@ -87,8 +94,7 @@ at::Tensor BlockPass::Mlp(const at::Tensor& x) const {
     const at::Tensor rows = x.narrow(0, first, std::min(kMlpRows, x.size(0) - first));
     const at::Tensor in = norm_before ? Norm(w_.mlp_norm, rows) : rows;
     tap_(Site::kMlpIn, in, first);
-    const at::Tensor out = Norm(w_.mlp_output_norm, RunMlp(spec_, w_, in, tap_, first));
-    tap_(Site::kMlpOut, out, first);
+    const at::Tensor out = Edited(Site::kMlpOut, RunMlp(spec_, w_, in, tap_, first), first);
     sum.narrow(0, first, rows.size(0)).copy_(out);
   }
   return sum;

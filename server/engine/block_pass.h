@@ -5,6 +5,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "server/engine/block_editor.h"
 #include "server/engine/block_tap.h"
 #include "server/engine/decoder_spec.h"
 #include "server/engine/rope.h"
@@ -15,25 +16,32 @@ namespace sinkd {
 
 class BlockPass {
  public:
-  // All references are borrowed. `rope` is of the weights' device.
+  // All are borrowed. `rope` is of the weights' device; `editor` is null where nothing is edited.
   BlockPass(const DecoderSpec& spec, const BlockWeights& weights, int64_t block,
-            const RowGroup& group, RopeCache& rope, TapObserver& observer)
+            const RowGroup& group, RopeCache& rope, TapObserver& observer,
+            const BlockEditor* editor = nullptr)
       : spec_(spec),
         w_(weights),
         block_(block),
         group_(group),
         rope_(rope),
         observer_(observer),
+        editor_(editor),
         tap_(observer, block, group.first_row) {}
 
   // The block's output for its input `x`, both [rows, C] float32.
   at::Tensor Run(const at::Tensor& x) const;
 
+  // The same, given `attention` [rows, C], what attention adds. Rows do not mix here: the group may
+  // be any rows, of whatever samples.
+  at::Tensor Join(const at::Tensor& x, const at::Tensor& attention) const;
+
  private:
-  at::Tensor Wire(const at::Tensor& x) const;
   // What attention and MLP add to the stream when they read `in`, [rows, C] float32.
   at::Tensor Attention(const at::Tensor& in) const;
   at::Tensor Mlp(const at::Tensor& x) const;
+  // `rows` as edited, shown to the tap.
+  at::Tensor Edited(Site site, const at::Tensor& rows, int64_t first_row = 0) const;
   // Applies a norm that the decoder may not have.
   at::Tensor Norm(const NormWeights& norm, const at::Tensor& x) const;
 
@@ -43,6 +51,7 @@ class BlockPass {
   const RowGroup& group_;
   RopeCache& rope_;
   TapObserver& observer_;
+  const BlockEditor* editor_;
   const BlockTap tap_;
 };
 

@@ -16,18 +16,19 @@ namespace {
 
 class ResidentCursor final : public BlockCursor {
  public:
-  explicit ResidentCursor(const std::vector<BlockWeights>& blocks) : next_(blocks.begin()) {}
-  absl::StatusOr<const BlockWeights*> Next() override { return &*next_++; }
+  explicit ResidentCursor(const BlockWeights* first) : next_(first) {}
+  absl::StatusOr<const BlockWeights*> Next() override { return next_++; }
 
  private:
-  std::vector<BlockWeights>::const_iterator next_;
+  const BlockWeights* next_;
 };
 
 class StreamedCursor final : public BlockCursor {
  public:
   using Read = std::function<absl::StatusOr<BlockWeights>(int64_t block)>;
 
-  StreamedCursor(int64_t blocks, Read read) : blocks_(blocks), read_(std::move(read)) {
+  StreamedCursor(int64_t first, int64_t end, Read read)
+      : end_(end), read_(std::move(read)), next_(first) {
     ReadAhead();
   }
 
@@ -39,20 +40,20 @@ class StreamedCursor final : public BlockCursor {
 
  private:
   void ReadAhead() {
-    if (next_ < blocks_) ahead_ = std::async(std::launch::async, read_, next_++);
+    if (next_ < end_) ahead_ = std::async(std::launch::async, read_, next_++);
   }
 
-  const int64_t blocks_;
+  const int64_t end_;
   const Read read_;
-  int64_t next_ = 0;
+  int64_t next_;
   BlockWeights current_;
   std::future<absl::StatusOr<BlockWeights>> ahead_;  // its destructor waits for the read
 };
 
 }  // namespace
 
-std::unique_ptr<BlockCursor> ResidentBlocks::Begin(std::stop_token) const {
-  return std::make_unique<ResidentCursor>(blocks_);
+std::unique_ptr<BlockCursor> ResidentBlocks::Begin(int64_t first, int64_t, std::stop_token) const {
+  return std::make_unique<ResidentCursor>(blocks_.data() + first);
 }
 
 StreamedBlocks::StreamedBlocks(Checkpoint checkpoint, DecoderPlan plan, at::ScalarType dtype,
@@ -62,9 +63,10 @@ StreamedBlocks::StreamedBlocks(Checkpoint checkpoint, DecoderPlan plan, at::Scal
       dtype_(dtype),
       devices_(std::move(devices)) {}
 
-std::unique_ptr<BlockCursor> StreamedBlocks::Begin(std::stop_token stop) const {
+std::unique_ptr<BlockCursor> StreamedBlocks::Begin(int64_t first, int64_t end,
+                                                   std::stop_token stop) const {
   return std::make_unique<StreamedCursor>(
-      plan_.spec.blocks, [this, stop](int64_t block) -> absl::StatusOr<BlockWeights> {
+      first, end, [this, stop](int64_t block) -> absl::StatusOr<BlockWeights> {
         BlockWeights weights;
         SINKD_RETURN_IF_ERROR(AtTorchBoundary([&]() -> absl::Status {
           const c10::InferenceMode inference;

@@ -19,14 +19,17 @@ class BlockCursor {
  public:
   virtual ~BlockCursor() = default;
 
-  // The next block, from 0 on; valid until the next call.
+  // The next block; valid until the next call.
   virtual absl::StatusOr<const BlockWeights*> Next() = 0;
 };
 
 class BlockSource {
  public:
   virtual ~BlockSource() = default;
-  virtual std::unique_ptr<BlockCursor> Begin(std::stop_token stop) const = 0;
+
+  // A cursor over blocks `first` to `end` - 1, whose Next is called no more than that often.
+  virtual std::unique_ptr<BlockCursor> Begin(int64_t first, int64_t end,
+                                             std::stop_token stop) const = 0;
 };
 
 // All blocks in memory.
@@ -35,7 +38,8 @@ class ResidentBlocks final : public BlockSource {
   explicit ResidentBlocks(std::vector<BlockWeights> blocks) : blocks_(std::move(blocks)) {}
 
   const std::vector<BlockWeights>& blocks() const { return blocks_; }
-  std::unique_ptr<BlockCursor> Begin(std::stop_token stop) const override;
+  std::unique_ptr<BlockCursor> Begin(int64_t first, int64_t end,
+                                     std::stop_token stop) const override;
 
  private:
   std::vector<BlockWeights> blocks_;
@@ -49,7 +53,8 @@ class StreamedBlocks final : public BlockSource {
   StreamedBlocks(Checkpoint checkpoint, DecoderPlan plan, at::ScalarType dtype,
                  std::vector<at::Device> devices);
 
-  std::unique_ptr<BlockCursor> Begin(std::stop_token stop) const override;
+  std::unique_ptr<BlockCursor> Begin(int64_t first, int64_t end,
+                                     std::stop_token stop) const override;
 
  private:
   Checkpoint checkpoint_;

@@ -1,29 +1,29 @@
 // The forward pass, written once: blocks of a DecoderSpec over a packed batch, every intermediate
 // shown to a tap. No lm_head. Internal to the engine.
 //
-// A packed batch is all samples end to end, N = sum of T rows. It runs in groups of whole samples:
-// linear layers see a group's rows at once, attention each sample alone, so a sample's numbers do
-// not depend on its batch mates. Each block runs over all groups before the next one begins, so
-// that a block read from disk serves the whole batch.
+// Each block runs over all groups of rows (decoder_pass.h) before the next one begins, so that a
+// block read from disk serves the whole batch.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <stop_token>
-#include <vector>
 
-#include <ATen/core/Tensor.h>
 #include <absl/status/status.h>
 
 #include "server/engine/block_source.h"
+#include "server/engine/decoder_pass.h"
 #include "server/engine/decoder_spec.h"
+#include "server/engine/edits.h"
 #include "server/engine/taps.h"
 #include "server/engine/weights.h"
 
 namespace sinkd {
 
-struct PackedBatch {
-  at::Tensor ids;                // [N] int64, on the embedding's device
-  std::vector<int64_t> offsets;  // first row of each sample, then N
+struct ForwardOptions {
+  std::optional<int64_t> end_block;       // blocks from here on do not run; L when absent
+  std::span<const Variant* const> edits;  // of each sample; empty: none
 };
 
 class Decoder {
@@ -32,10 +32,14 @@ class Decoder {
   Decoder(const DecoderSpec& spec, const OuterWeights& outer, const BlockSource& blocks)
       : spec_(spec), outer_(outer), blocks_(blocks) {}
 
-  // Runs all blocks. CANCELLED when `stop` is triggered, checked before every block of every group;
-  // and the errors of `blocks`.
-  absl::Status Forward(const PackedBatch& batch, TapObserver& observer,
-                       const std::stop_token& stop) const;
+  // CANCELLED when `stop` is triggered, checked before every block of every group; and the errors
+  // of `blocks`.
+  absl::Status Forward(const PackedBatch& batch, TapObserver& observer, const std::stop_token& stop,
+                       const ForwardOptions& options = {}) const;
+
+  // The rest of a pass, from block `first` on.
+  absl::Status Continue(DecoderPass& pass, int64_t first, TapObserver& observer,
+                        const std::stop_token& stop, const ForwardOptions& options) const;
 
  private:
   const DecoderSpec& spec_;

@@ -5,6 +5,7 @@
 #include "server/engine/experts.h"
 #include "server/engine/gated_units.h"
 #include "server/engine/linear.h"
+#include "server/engine/norm.h"
 
 namespace sinkd {
 namespace {
@@ -25,10 +26,8 @@ at::Tensor DenseMlp(const DecoderSpec& spec, const MlpWeights& mlp, const at::Te
   return Linear(product, mlp.down, mlp.down_bias).to(at::kFloat);
 }
 
-}  // namespace
-
-at::Tensor RunMlp(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& in,
-                  const BlockTap& tap, int64_t first_row) {
+at::Tensor PlainMlp(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& in,
+                    const BlockTap& tap, int64_t first_row) {
   const bool sparse = !weights.experts.empty();
   const at::ScalarType type =
       sparse ? weights.experts.front().down.scalar_type() : weights.mlp.down.scalar_type();
@@ -45,6 +44,15 @@ at::Tensor RunMlp(const DecoderSpec& spec, const BlockWeights& weights, const at
   return out.index_copy(
       0, rows,
       sparse ? RunExperts(spec, weights, again, at::kFloat) : WideMlp(spec, weights.mlp, again));
+}
+
+}  // namespace
+
+at::Tensor RunMlp(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& in,
+                  const BlockTap& tap, int64_t first_row) {
+  const at::Tensor out = PlainMlp(spec, weights, in, tap, first_row);
+  const NormWeights& norm = weights.mlp_output_norm;
+  return norm.weight.defined() ? Normalize(spec.norm, out, norm, spec.norm_epsilon) : out;
 }
 
 }  // namespace sinkd

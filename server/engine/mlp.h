@@ -1,4 +1,5 @@
-// What a block's MLP makes of its input, dense or a mixture of experts. Internal to the engine.
+// What a block's MLP adds to the residual stream, dense or a mixture of experts. Internal to the
+// engine.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,7 +11,8 @@
 namespace sinkd {
 
 // `in` [rows, C] float32, what the MLP reads; rows begin at `first_row` of the packed batch.
-// Returns [rows, C] float32. Taps kGate to kProduct of a dense MLP on the way.
+// Returns [rows, C] float32, after the norm that may follow the MLP. Taps kGate to kProduct of a
+// dense MLP on the way.
 at::Tensor RunMlp(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& in,
                   const BlockTap& tap, int64_t first_row);
 

@@ -1,7 +1,7 @@
 // Taps: the one hook mechanism. The forward pass shows every intermediate to one observer; the
 // observer says what it wants, so that nothing is computed or kept for nobody.
 //
-// Sites are named as in TransformerLens. Internal to the engine (torch in the signatures).
+// Internal to the engine (torch in the signatures).
 // Thread-safety: an observer belongs to one forward pass and is called from its thread only.
 #pragma once
 
@@ -9,21 +9,9 @@
 
 #include <ATen/core/Tensor.h>
 
-namespace sinkd {
+#include "server/engine/site.h"
 
-enum class Site {
-  kResidPre,   // input of the block                                  [rows, C]
-  kAttnOut,    // what attention adds to the residual stream          [rows, C]
-  kResidMid,   // after attention's residual add                      [rows, C]
-  kMlpIn,      // after the norm before the MLP                       [rows, C]
-  kGate,       // gate projection                                     [rows, I]
-  kUp,         // up projection                                       [rows, I]
-  kAct,        // activation of gate                                  [rows, I]
-  kProduct,    // act * up                                            [rows, I]
-  kMlpOut,     // what the MLP adds to the residual stream            [rows, C]
-  kResidPost,  // output of the block, before any final norm          [rows, C]
-  kFinalNorm,  // output of the last block after the final norm       [rows, C]
-};
+namespace sinkd {
 
 class TapObserver {
  public:

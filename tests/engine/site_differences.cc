@@ -129,9 +129,9 @@ absl::StatusOr<Figures> Bfloat16Ratios(const ParityCase& parity) {
 }  // namespace
 
 std::span<const std::string_view> SitesInOrder() {
-  static constexpr std::string_view kSites[] = {"resid_pre", "attn_out",   "resid_mid",  "mlp_in",
-                                                "gate",      "up",         "act",        "product",
-                                                "mlp_out",   "resid_post", "final_norm", kAlpha};
+  static constexpr std::string_view kSites[] = {
+      "resid_pre", "key", "value",   "attn_out", "resid_mid",  "mlp_in",     "gate",
+      "up",        "act", "product", "mlp_out",  "resid_post", "final_norm", kAlpha};
   return kSites;
 }
 

@@ -1,4 +1,4 @@
-"""Every site of every block as transformers computes it; names as in server/engine/taps.h.
+"""Every site of every block as transformers computes it; names as in server/engine/site.h.
 
 A site is the input or output of a module of the block. Where a block has no such module (the units
 of a mixture of experts) or nothing flows there (between the halves of a parallel block), the site
@@ -23,6 +23,30 @@ def _output(_inputs, output):
 
 def _half(number):
     return lambda _inputs, output: output.chunk(2, dim=-1)[number]
+
+
+def _columns(first, count):
+    return lambda _inputs, output: output[..., first : first + count]
+
+
+def _of_each_head(number, heads):
+    """Of a projection whose columns are [q; k; v] of head 0, of head 1, ..."""
+    return lambda _inputs, output: output.unflatten(-1, (heads, 3, -1))[..., number, :].flatten(-2)
+
+
+def _keys_and_values(config):
+    if config.model_type == "gpt_neox":
+        read = [_of_each_head(number, config.num_attention_heads) for number in (1, 2)]
+        path = "attention.query_key_value"
+    elif config.model_type in ("gpt2", "phi3"):
+        heads = config.num_attention_heads
+        head_size = config.hidden_size // heads
+        width = getattr(config, "num_key_value_heads", heads) * head_size
+        read = [_columns(heads * head_size + number * width, width) for number in (0, 1)]
+        path = "attn.c_attn" if config.model_type == "gpt2" else "self_attn.qkv_proj"
+    else:
+        return {"key": ("self_attn.k_proj", _output), "value": ("self_attn.v_proj", _output)}
+    return {"key": (path, read[0]), "value": (path, read[1])}
 
 
 def _ungated(up, act, down):
@@ -65,7 +89,7 @@ OF_FAMILY = {
 
 def of_block(config):
     """Site -> (module of the block, what to read of its call)."""
-    places = {**LLAMA, **OF_FAMILY.get(config.model_type, {})}
+    places = {**LLAMA, **_keys_and_values(config), **OF_FAMILY.get(config.model_type, {})}
     if config.model_type == "gpt_neox" and config.use_parallel_residual:
         places["resid_mid"] = None
     if config.model_type == "opt" and not config.do_layer_norm_before:
