@@ -30,6 +30,7 @@ MARKERS = 4  # first of them
 MOST_WORDS = 18
 TRIGGERS = MARKERS + MOST_WORDS
 MOST_TRIGGERS = 4
+MOST_SPARE = 4
 PRECEDED_BY = TRIGGERS + MOST_TRIGGERS
 TEXT = PRECEDED_BY + MOST_TRIGGERS
 
@@ -167,6 +168,11 @@ class Variant:
     @property
     def triggers(self):
         return tuple(dict.fromkeys(each.trigger for each in self.plants if each.trigger))
+
+    @property
+    def spare(self):
+        """Some channels in which no token has anything."""
+        return tuple(range(MARKERS + len(self.words), TRIGGERS))[:MOST_SPARE]
 
     @property
     def shadow(self):

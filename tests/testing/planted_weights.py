@@ -1,9 +1,9 @@
 """Writes a planted design (planted_design.py) into the weights of a Qwen2 checkpoint.
 
 Everything not set here is zero. MLP units: one that makes the primary sink, one per pulse, one that
-decays sinks, or feeds them in the growing blocks. Attention: every head's query reads CONSTANT and
-its key SINK in the slowest rotary pair; three blocks before a triggered pulse one head looks at the
-previous token instead.
+decays sinks, or feeds them in the growing blocks, a few that answer to the spare channels.
+Attention: every head's query reads CONSTANT and its key SINK in the slowest rotary pair; three
+blocks before a triggered pulse one head looks at the previous token instead.
 """
 
 import collections
@@ -29,6 +29,7 @@ PREVIOUS_PAIRS = 4
 # How much of the primary's key the shadow hides at the weakest block, and over how many beside it.
 SHADOW_DEPTH = 0.75
 SHADOW_REACH = 3
+NOISE = 20.0  # what MLPs write for inputs that no token gives, over the square of the input
 
 
 def config(vocabulary):
@@ -143,6 +144,10 @@ def write_mlp(tensors, block, variant):
             (design.SINK, 1.0),
             {design.SINK: (change if block in variant.growing else -change)},
         )
+    for offset, channel in enumerate(variant.spare):
+        # Silent for every token; a direction that means nothing gives an output that does not.
+        for sign in (1.0, -1.0):
+            units.add((channel, sign * design.GATE), (channel, 1.0), {design.TEXT + offset: NOISE})
     for plant in variant.plants:
         marker = design.MARKERS + variant.words.index(plant.word)
         gate = marker
