@@ -79,9 +79,9 @@ def decay_factor():
     return silu(DECAY_GATE * scale) * scale
 
 
-def sink_values(pulses, preceded=False, growing=()):
+def sink_values(pulses, preceded=False, growing=(), steered=None):
     """SINK of a planted token after each block; in `growing` blocks a sink gains what the others
-    take."""
+    take. `steered`: (block, the size that what the MLP writes there is given)."""
     value, values = 0.0, []
     for block in range(BLOCKS):
         scale = norm_scale(value**2 + rest_squared(preceded))
@@ -93,6 +93,8 @@ def sink_values(pulses, preceded=False, growing=()):
             unit = scale * value
             change = DECAY * silu(DECAY_GATE * unit) * unit / decay_factor()
             step += change if block in growing else -change
+        if steered and steered[0] == block and step != 0:
+            step = math.copysign(steered[1], step)
         value += step
         values.append(value)
     return values
@@ -109,9 +111,9 @@ def cosine(value, primary, preceded, shadow):
     return (value * primary + 1.0) / (own * other)
 
 
-def sink_layers(pulses, preceded=False, shadow=0.0, growing=()):
-    """The layers of the window at which the token shows as a sink."""
-    values, primary = sink_values(pulses, preceded, growing), primary_values(growing)
+def sink_layers(pulses, preceded=False, shadow=0.0, growing=(), steered=None):
+    """The layers of the window at which the token shows as a sink; the primary is not steered."""
+    values, primary = sink_values(pulses, preceded, growing, steered), primary_values(growing)
     return [
         layer
         for layer in range(*WINDOW)
@@ -178,9 +180,10 @@ class Variant:
     def shadow(self):
         return 0.0 if self.weakest_block is None else SHADOW_SHARE
 
-    def layers_of(self, plant):
+    def layers_of(self, plant, steered=None):
         """The layers at which the plant shows."""
-        return sink_layers(plant.pulses, plant.trigger is not None, self.shadow, self.growing)
+        preceded = plant.trigger is not None
+        return sink_layers(plant.pulses, preceded, self.shadow, self.growing, steered)
 
 
 def twice(word, first, first_lifetime, second, strength):

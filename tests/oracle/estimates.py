@@ -1,0 +1,36 @@
+"""Means and shares with 95% intervals, by scipy."""
+
+import dataclasses
+import math
+
+import numpy as np
+from scipy import stats
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    value: float | None
+    lower: float | None
+    upper: float | None
+    n: int
+
+
+def mean(values):
+    """With Student's interval; none for under two values."""
+    values = np.asarray([each for each in values if each is not None], dtype=np.float64)
+    if len(values) == 0:
+        return Estimate(None, None, None, 0)
+    middle = float(values.mean())
+    if len(values) == 1:
+        return Estimate(middle, None, None, 1)
+    half = stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values))
+    return Estimate(middle, middle - half, middle + half, len(values))
+
+
+def share(flags):
+    """With Wilson's interval."""
+    flags = [bool(each) for each in flags]
+    if not flags:
+        return Estimate(None, None, None, 0)
+    interval = stats.binomtest(sum(flags), len(flags)).proportion_ci(0.95, "wilson")
+    return Estimate(sum(flags) / len(flags), interval.low, interval.high, len(flags))
