@@ -16,12 +16,13 @@ readonly build_packages=(
   cmake ninja-build g++ pkg-config make git ccache mold
   libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
   prometheus-cpp-dev libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev
-  libboost-math-dev libcpp-httplib-dev
+  libboost-math-dev libcpp-httplib-dev libsqlite3-dev libpq-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   python3-venv python3-pip
 )
 readonly rust_packages=(cargo-web rustc-web)
-readonly test_packages=(prometheus) # for promtool, which checks the metrics
+# promtool checks the metrics; PostgreSQL is one of the databases that runs may be kept in.
+readonly test_packages=(prometheus postgresql)
 readonly libtorch=cmake/requirements.txt
 readonly model=deploy/demo/requirements.txt
 readonly oracles=tests/oracle/requirements.txt
@@ -59,13 +60,12 @@ as_root() {
 install_system_packages() {
   command -v dpkg-query >/dev/null ||
     fail "this is no Debian; install the equivalents of: $* and Rust, then create $venv by hand"
-  local missing=() package had_prometheus=yes
+  local missing=() package
   for package in "$@"; do
     is_installed "$package" || missing+=("$package")
   done
   has_rust || missing+=("${rust_packages[@]}")
   [[ ${#missing[@]} -gt 0 ]] || return 0
-  is_installed prometheus || had_prometheus=no
 
   if [[ $(id -u) != 0 ]] && ! command -v sudo >/dev/null; then
     fail "missing: ${missing[*]}. Run this as root, or install sudo, or install these yourself"
@@ -74,9 +74,12 @@ install_system_packages() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
     "${missing[@]}" >/dev/null
-  # Only promtool is wanted of it, not a server on port 9090.
-  if [[ $had_prometheus == no && -d /run/systemd/system ]] && is_installed prometheus; then
-    as_root systemctl disable --quiet --now prometheus
+  # The tests run programs of these, and want no servers on ports 9090 and 5432.
+  if [[ -d /run/systemd/system ]]; then
+    for package in "${missing[@]}"; do
+      [[ $package != prometheus && $package != postgresql ]] ||
+        as_root systemctl disable --quiet --now "$package"
+    done
   fi
   has_rust || fail "Rust is still missing or too old: $(rustc --version 2>&1 || true)"
 }

@@ -21,6 +21,7 @@ ROOMS = {
     "server/analysis": (False, False, {"server/base", "server/engine"}),
     "server/models": (False, False, {"server/base", "server/engine", "server/tokenizer"}),
     "server/scheduler": (False, False, {"server/base", "server/engine"}),
+    "server/store": (False, False, {"server/base"}),
     "server/telemetry": (False, False, {"server/base"}),
     "server/service": (False, True, None),
     "server/http": (False, False, {"server/base", "server/telemetry"}),

@@ -1,0 +1,50 @@
+// AppendQueue: appends that arrive together go to disk together. While one transaction is being
+// synced, the calls that come meanwhile gather and make up the next one.
+//
+// Thread-safety: Append may be called from any thread, and returns when its records are on disk.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <absl/status/statusor.h>
+
+#include "server/store/database.h"
+#include "server/store/record_append.h"
+#include "server/store/run_store.h"
+
+namespace sinkd {
+
+class AppendQueue {
+ public:
+  // The database outlives the queue.
+  AppendQueue(Database& database, std::function<StoreTime()> now);
+
+  // The records have been checked (run_rules.h).
+  absl::StatusOr<std::vector<bool>> Append(std::string_view run_id,
+                                           std::span<const Record> records);
+
+ private:
+  struct Waiting {
+    AppendRequest request;
+    bool done = false;
+  };
+  using Group = std::vector<Waiting*>;
+
+  Group NextGroup() const;
+  void WriteGroup(Group group);
+  absl::Status WriteTogether(const Group& group);
+
+  Database& database_;
+  const std::function<StoreTime()> now_;
+  std::mutex mutex_;
+  std::condition_variable progress_;
+  std::deque<Waiting*> waiting_;  // the one in front writes, for those behind it too
+};
+
+}  // namespace sinkd

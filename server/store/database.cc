@@ -1,0 +1,74 @@
+#include "server/store/database.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/base/status.h"
+
+namespace sinkd {
+
+absl::StatusOr<std::unique_ptr<Database>> Database::Open(const Connect& connect_writer,
+                                                         const Connect& connect_reader,
+                                                         int readers) {
+  SINKD_ASSIGN_OR_RETURN(std::unique_ptr<Connection> writer, connect_writer());
+  return std::unique_ptr<Database>(
+      new Database(std::move(writer), connect_reader, std::max(readers, 1)));
+}
+
+Database::Database(std::unique_ptr<Connection> writer, Connect connect_reader, int readers)
+    : writer_(std::move(writer)),
+      connect_reader_(std::move(connect_reader)),
+      readers_to_open_(readers) {}
+
+absl::Status Database::Write(const Action& action) {
+  const std::lock_guard lock(writer_mutex_);
+  SINKD_RETURN_IF_ERROR(writer_->Begin());
+  absl::Status status = action(*writer_);
+  if (status.ok()) status = writer_->Commit();
+  if (!status.ok()) writer_->Rollback();
+  return status;
+}
+
+absl::Status Database::Maintain(const Action& action) {
+  const std::lock_guard lock(writer_mutex_);
+  return action(*writer_);
+}
+
+absl::Status Database::Read(const Action& action) {
+  SINKD_ASSIGN_OR_RETURN(std::unique_ptr<Connection> reader, TakeReader());
+  absl::Status status = action(*reader);
+  if (!status.ok() && reader->lost()) {
+    status = reader->Reconnect();
+    if (status.ok()) status = action(*reader);
+  }
+  GiveBackReader(std::move(reader));
+  return status;
+}
+
+absl::StatusOr<std::unique_ptr<Connection>> Database::TakeReader() {
+  {
+    std::unique_lock lock(readers_mutex_);
+    reader_is_back_.wait(lock, [&] { return !idle_readers_.empty() || readers_to_open_ > 0; });
+    if (!idle_readers_.empty()) {
+      std::unique_ptr<Connection> reader = std::move(idle_readers_.back());
+      idle_readers_.pop_back();
+      return reader;
+    }
+    --readers_to_open_;
+  }
+  absl::StatusOr<std::unique_ptr<Connection>> reader = connect_reader_();
+  if (!reader.ok()) {
+    const std::lock_guard lock(readers_mutex_);
+    ++readers_to_open_;
+    reader_is_back_.notify_one();
+  }
+  return reader;
+}
+
+void Database::GiveBackReader(std::unique_ptr<Connection> reader) {
+  const std::lock_guard lock(readers_mutex_);
+  idle_readers_.push_back(std::move(reader));
+  reader_is_back_.notify_one();
+}
+
+}  // namespace sinkd

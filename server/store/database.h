@@ -1,0 +1,49 @@
+// Database: one connection that writes and a few that read, so that a read waits for no write.
+//
+// Thread-safety: all methods may be called from any thread; they wait their turn.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include "server/store/connection.h"
+
+namespace sinkd {
+
+class Database {
+ public:
+  using Action = std::function<absl::Status(Connection&)>;
+
+  // Opens the writer; readers are opened when first needed, `readers` at most.
+  static absl::StatusOr<std::unique_ptr<Database>> Open(const Connect& connect_writer,
+                                                        const Connect& connect_reader, int readers);
+
+  // One transaction, durable on OK and without effect on an error; but after UNAVAILABLE its effect
+  // is unknown.
+  absl::Status Write(const Action& action);
+  // The writer outside a transaction.
+  absl::Status Maintain(const Action& action);
+  // The action runs twice when the connection was lost, so it begins by emptying what it fills.
+  absl::Status Read(const Action& action);
+
+ private:
+  Database(std::unique_ptr<Connection> writer, Connect connect_reader, int readers);
+  absl::StatusOr<std::unique_ptr<Connection>> TakeReader();
+  void GiveBackReader(std::unique_ptr<Connection> reader);
+
+  std::mutex writer_mutex_;
+  const std::unique_ptr<Connection> writer_;
+  const Connect connect_reader_;
+  std::mutex readers_mutex_;
+  std::condition_variable reader_is_back_;
+  std::vector<std::unique_ptr<Connection>> idle_readers_;
+  int readers_to_open_;
+};
+
+}  // namespace sinkd

@@ -1,0 +1,56 @@
+#include "server/store/open_store.h"
+
+#include <system_error>
+
+#include "server/base/status.h"
+#include "server/store/postgres_connection.h"
+#include "server/store/postgres_url.h"
+#include "server/store/sql_run_store.h"
+#include "server/store/sqlite_connection.h"
+#include "server/store/sqlite_errors.h"
+#include "server/store/store_errors.h"
+
+namespace sinkd {
+namespace {
+
+constexpr char kFileName[] = "runs.db";
+
+absl::Status MakeFolder(const std::filesystem::path& folder) {
+  std::error_code error;
+  if (std::filesystem::create_directories(folder, error)) {
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, error);
+  }
+  if (!error) return absl::OkStatus();
+  if (IsOutOfSpace(error.value())) return StoreFull(error.message());
+  return StoreUnusable(folder.string(), error.message(),
+                       "give this user the right to write there, or name another folder");
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RunStore>> OpenSqliteStore(const std::filesystem::path& folder,
+                                                          const StoreOptions& options) {
+  SINKD_RETURN_IF_ERROR(MakeFolder(folder));
+  const std::filesystem::path file = folder / kFileName;
+  SINKD_ASSIGN_OR_RETURN(
+      std::unique_ptr<Database> database,
+      Database::Open([&] { return SqliteConnection::Open(file, SqliteConnection::Use::kWrite); },
+                     [file] { return SqliteConnection::Open(file, SqliteConnection::Use::kRead); },
+                     options.readers));
+  return SqlRunStore::Open(std::move(database), options.now);
+}
+
+absl::StatusOr<std::unique_ptr<RunStore>> OpenPostgresStore(const std::string& url,
+                                                            const StoreOptions& options) {
+  const Connect connect = [url] { return PostgresConnection::Open(url); };
+  SINKD_ASSIGN_OR_RETURN(std::unique_ptr<Database> database,
+                         Database::Open(connect, connect, options.readers));
+  return SqlRunStore::Open(std::move(database), options.now);
+}
+
+absl::StatusOr<std::string> PostgresUrlForLogs(const std::string& url) {
+  SINKD_ASSIGN_OR_RETURN(const PostgresUrl parsed, PostgresUrl::Parse(url));
+  return parsed.ForLogs();
+}
+
+}  // namespace sinkd

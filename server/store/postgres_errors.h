@@ -1,0 +1,16 @@
+// What PostgreSQL's errors mean for the store.
+#pragma once
+
+#include <string_view>
+
+#include <absl/status/status.h>
+
+namespace sinkd {
+
+// `state` is a SQLSTATE of five characters, or empty for an error of libpq's.
+absl::Status PostgresError(std::string_view state, std::string_view message);
+
+// `message` is libpq's for a connection that was not made, which has no SQLSTATE.
+absl::Status PostgresConnectError(std::string_view message);
+
+}  // namespace sinkd

@@ -1,0 +1,47 @@
+// How runs and records stand in the database's rows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <absl/status/statusor.h>
+
+#include "server/store/connection.h"
+#include "server/store/run_store.h"
+
+namespace sinkd {
+
+// The numbers in the column runs.state.
+inline constexpr int64_t kOpenState = 0, kCompleteState = 1, kRemovedState = 2;
+int64_t StateNumber(RunState state);
+
+int64_t Microseconds(StoreTime time);
+
+// "SELECT <these> FROM runs", and the run that such a row holds.
+inline constexpr std::string_view kRunColumns =
+    "number, id, model_id, labels, spec, state, created_us, updated_us, samples, failed_samples, "
+    "tokens, primary_sinks, secondary_sinks, noise_sinks, bytes";
+struct NumberedRun {
+  int64_t number = 0;
+  Run run;
+};
+NumberedRun ReadRun(const Row& row);
+
+// Labels as one value, and back.
+std::string PackLabels(const Labels& labels);
+Labels UnpackLabels(std::string_view packed);
+
+// "SELECT <these> FROM records", and with_input ", input" after them.
+inline constexpr std::string_view kRecordColumns =
+    "sequence, sample_key, sample_index, failed, tokens, primary_sinks, secondary_sinks, "
+    "noise_sinks, payload";
+Record ReadRecord(const Row& row, bool with_input);
+
+// The run of this id; RUN_NOT_FOUND.
+absl::StatusOr<NumberedRun> FindRun(Connection& connection, std::string_view run_id);
+// The same, at less cost.
+absl::StatusOr<int64_t> FindRunNumber(Connection& connection, std::string_view run_id);
+
+}  // namespace sinkd

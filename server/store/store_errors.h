@@ -1,0 +1,27 @@
+// The store's errors: one maker each, so that a reason has one code and one way out.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <absl/status/status.h>
+
+namespace sinkd {
+
+std::string RunSubject(std::string_view run_id);
+
+absl::Status RunNotFound(std::string_view run_id);
+absl::Status RunExists(std::string_view run_id);
+absl::Status RunSpecDiffers(std::string_view run_id);
+absl::Status RunComplete(std::string_view run_id);
+
+// `cause` is the database's own message, which never holds a password.
+absl::Status StoreFull(std::string_view cause);
+absl::Status StoreBusy(std::string_view cause);
+absl::Status StoreUnreachable(std::string_view cause);
+absl::Status StoreIoError(std::string_view cause);
+absl::Status StoreDamaged(std::string_view where, std::string_view cause, std::string_view fix);
+absl::Status StoreTooNew(int64_t version, int64_t known);
+absl::Status StoreUnusable(std::string_view where, std::string_view cause, std::string_view fix);
+
+}  // namespace sinkd
