@@ -4,7 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <random>
+
+#include "server/base/seeded_draws.h"
 
 namespace sinkd {
 namespace {
@@ -14,24 +15,16 @@ using Samples = std::span<const CompensationSample* const>;
 // [S] how often each sample is drawn.
 class Drawer {
  public:
-  Drawer(uint64_t seed, size_t samples) : generator_(seed), weights_(samples) {}
+  Drawer(uint64_t seed, size_t samples) : draws_(seed), weights_(samples) {}
 
   const std::vector<int32_t>& Draw() {
     std::fill(weights_.begin(), weights_.end(), 0);
-    for (size_t i = 0; i < weights_.size(); ++i) ++weights_[Index()];
+    for (size_t i = 0; i < weights_.size(); ++i) ++weights_[draws_.Index(weights_.size())];
     return weights_;
   }
 
  private:
-  size_t Index() {
-    const uint64_t count = weights_.size();
-    const uint64_t skipped = (0 - count) % count;
-    uint64_t x = generator_();
-    while (x < skipped) x = generator_();
-    return static_cast<size_t>(x % count);
-  }
-
-  std::mt19937_64 generator_;
+  SeededDraws draws_;
   std::vector<int32_t> weights_;
 };
 

@@ -1,0 +1,36 @@
+// Checks of numbers that a caller chose.
+//
+// `field` is the path by which the caller knows the value ("spec.detection.cosine_threshold"),
+// `limit` what it may be ("from 0 to 1").
+// Thread-safety: pure functions. Errors: INVALID_ARGUMENT with reason PARAMETER_OUT_OF_RANGE.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <absl/status/status.h>
+#include <absl/strings/str_cat.h>
+
+#include "server/base/status.h"
+
+namespace sinkd {
+
+// Write `ok` so that NaN fails it.
+template <typename Number>
+absl::Status CheckParameter(bool ok, const std::string& field, Number value,
+                            const std::string& limit) {
+  if (ok) return absl::OkStatus();
+  return InvalidArgument(absl::StrCat(field, " must be ", limit),
+                         {.reason = "PARAMETER_OUT_OF_RANGE",
+                          .subject = field,
+                          .value = absl::StrCat(value),
+                          .fix = absl::StrCat("choose a value ", limit)});
+}
+
+inline absl::Status CheckRange(const std::string& field, int64_t value, int64_t least,
+                               int64_t most) {
+  return CheckParameter(value >= least && value <= most, field, value,
+                        absl::StrCat("from ", least, " to ", most));
+}
+
+}  // namespace sinkd
