@@ -30,6 +30,8 @@ ROOMS = {
 # The engine's headers that other rooms may read; the rest are its own.
 FACADE = {
     "model.h", "model_plan.h", "family_facts.h", "trace.h", "decoder_spec.h", "tokenizer_files.h",
+    "capture.h", "decomposition.h", "edits.h", "intervention.h", "matrix.h", "site.h",
+    "state_statistics.h",
 }
 
 

@@ -1,0 +1,58 @@
+#include <ATen/ATen.h>
+
+#include "server/base/status.h"
+#include "server/engine/sample_observer.h"
+#include "server/engine/state_statistics.h"
+
+namespace sinkd {
+namespace {
+
+class NormObserver final : public SampleObserver {
+ public:
+  bool Wants(Site site, int64_t /*block*/) const override {
+    return site == Site::kKey || site == Site::kValue || site == Site::kResidPost;
+  }
+
+  void OnRows(Site site, int64_t /*block*/, int64_t /*first_row*/,
+              const at::Tensor& rows) override {
+    std::vector<at::Tensor>& norms = site == Site::kKey     ? key_
+                                     : site == Site::kValue ? value_
+                                                            : state_;
+    norms.push_back(at::linalg_vector_norm(rows.to(at::kFloat), 2, at::IntArrayRef{1}));
+  }
+
+  void Finish() override {
+    norms_.layers = static_cast<int64_t>(state_.size());
+    norms_.positions = state_.front().size(0);
+    norms_.key = ToHost(key_);
+    norms_.value = ToHost(value_);
+    norms_.state = ToHost(state_);
+  }
+
+  RowNorms& norms() { return norms_; }
+
+ private:
+  static std::vector<float> ToHost(const std::vector<at::Tensor>& blocks) {
+    std::vector<float> values;
+    for (const at::Tensor& block : blocks) {
+      const at::Tensor host = block.to(at::kCPU);
+      const float* data = host.const_data_ptr<float>();
+      values.insert(values.end(), data, data + host.numel());
+    }
+    return values;
+  }
+
+  std::vector<at::Tensor> key_, value_, state_;  // [T] float32 of each block, on its device
+  RowNorms norms_;
+};
+
+}  // namespace
+
+absl::StatusOr<RowNorms> MeasureNorms(const Model& model, const TokenIds& ids,
+                                      std::stop_token stop) {
+  NormObserver observer;
+  SINKD_RETURN_IF_ERROR(ShowSample(model, ids, observer, stop));
+  return std::move(observer.norms());
+}
+
+}  // namespace sinkd

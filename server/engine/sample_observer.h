@@ -1,0 +1,28 @@
+// SampleObserver: the tap of a study that looks at the rows of one sample, which come whole at each
+// site but those of the MLP. Internal to the engine.
+#pragma once
+
+#include <stop_token>
+
+#include <absl/status/status.h>
+
+#include "server/engine/model.h"
+#include "server/engine/taps.h"
+
+namespace sinkd {
+
+class SampleObserver : public TapObserver {
+ public:
+  bool Wants(Site site, int64_t /*block*/) const override { return site == Site::kResidPost; }
+  bool WantsAttention(int64_t /*block*/) const final { return false; }
+  void OnAttention(const AttentionStrip& /*strip*/) final {}
+
+  // After the last block: what was kept goes to the host.
+  virtual void Finish() {}
+};
+
+// Runs `ids` past `observer`, then finishes it. Errors as Model::Run.
+absl::Status ShowSample(const Model& model, const TokenIds& ids, SampleObserver& observer,
+                        const std::stop_token& stop);
+
+}  // namespace sinkd

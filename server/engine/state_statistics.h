@@ -1,0 +1,55 @@
+// Statistics of whole states, reduced on the device so that no state leaves it.
+//
+// Thread-safety and errors: as Model::Run; INVALID_ARGUMENT for a position or parameter that is out
+// of range. The last state is the one before the final norm.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <absl/status/statusor.h>
+
+#include "server/engine/model.h"
+
+namespace sinkd {
+
+// Definitions: Norms. Keys and values as projected, before rotary and any norm.
+struct RowNorms {
+  int64_t layers = 0, positions = 0;
+  std::vector<float> key, value, state;  // [L, T]
+};
+absl::StatusOr<RowNorms> MeasureNorms(const Model& model, const TokenIds& ids,
+                                      std::stop_token stop);
+
+// Definitions: Massive activations (Sun et al. 2024, arXiv 2402.17762).
+struct LargeEntry {
+  int64_t position = 0;
+  int64_t channel = 0;
+  float value = 0;  // with its sign
+};
+struct BlockEntries {
+  std::vector<LargeEntry> largest;  // by |value|, descending; ties by position, then channel
+  float median = 0;                 // of |entry| over the block's states, as numpy's median
+  float largest_of_rest = 0;        // |entry|, over the positions given as `rest`; 0 for none
+};
+// Per block. `top` >= 1; fewer where the states have fewer entries.
+absl::StatusOr<std::vector<BlockEntries>> FindLargeEntries(const Model& model, const TokenIds& ids,
+                                                           int64_t top,
+                                                           std::span<const int64_t> rest,
+                                                           std::stop_token stop);
+
+// Definitions: Matrix entropy, of each block's states at `positions`.
+struct BlockEntropy {
+  double entropy = 0;     // nats
+  std::string undefined;  // "all states are zero", "no positions", "a state is not finite"; entropy
+                          // is then 0
+};
+// For each of `windows`, per block: [windows][L]. `alpha` > 0.
+absl::StatusOr<std::vector<std::vector<BlockEntropy>>> MeasureEntropy(
+    const Model& model, const TokenIds& ids, std::span<const std::vector<int64_t>> windows,
+    double alpha, std::stop_token stop);
+
+}  // namespace sinkd
