@@ -12,16 +12,15 @@ namespace {
 
 // Scores of one strip stay near the caches: heads x queries x keys elements at most.
 constexpr int64_t kStripElements = int64_t{1} << 20;
-constexpr int64_t kMinQueries = 16;
+constexpr int64_t kMinQueries = 32;
 constexpr int64_t kMaxQueries = 256;
 
 // Samples from here on take their key heads one by one, each a product for Linear; shorter ones all
 // together, where the number of calls would count.
 constexpr int64_t kLongSample = 256;
 
-// And no longer ones: they have many strips, each of a shape of its own, for which oneDNN would
-// make and keep a kernel.
-constexpr int64_t kLongestByHead = 4096;
+// Strips of a sample come in about so many widths: the libraries make and keep a kernel for each.
+constexpr int64_t kWidths = 32;
 
 // A power of two, so that samples of other lengths give products of the same shapes, for which the
 // libraries keep their kernels.
@@ -29,6 +28,13 @@ int64_t StripQueries(int64_t heads, int64_t positions) {
   int64_t queries = kMaxQueries;
   while (queries > kMinQueries && queries * heads * positions > kStripElements) queries /= 2;
   return queries;
+}
+
+// Keys of a strip are rounded up to a multiple of it; a power of two.
+int64_t KeyStep(int64_t queries, int64_t positions) {
+  int64_t keys = queries;
+  while (keys * kWidths < positions) keys *= 2;
+  return keys;
 }
 
 // -inf where query `first_query + i` must not see key `first_key + j`, else 0. [queries, keys]
@@ -68,13 +74,16 @@ class Strips {
     const int64_t kv_heads = heads.q.size(0);
     const int64_t group = heads.q.size(1);
     const int64_t step = StripQueries(kv_heads * group, positions_);
+    const int64_t key_step = KeyStep(step, positions_);
     const at::Tensor causal =
         StripMask(0, step, 0, step, /*window=*/0, input_.q.options());  // of any strip's last keys
     for (int64_t first = 0; first < positions_; first += step) {
       const int64_t queries = std::min(step, positions_ - first);
       const int64_t first_key =
           input_.window > 0 ? std::max<int64_t>(0, first - input_.window + 1) : 0;
-      const int64_t keys = first + queries - first_key;
+      const int64_t visible = first + queries - first_key;
+      const int64_t keys =
+          std::min((visible + key_step - 1) / key_step * key_step, positions_ - first_key);
       const at::Tensor strip =
           heads.q.narrow(2, first, queries).reshape({kv_heads, group * queries, size_});
       at::Tensor scores = Product(strip, heads.k.narrow(1, first_key, keys).transpose(1, 2))
@@ -84,8 +93,9 @@ class Strips {
         scores.add_(StripMask(first, queries, first_key, keys, input_.window, input_.q.options()));
       } else {
         // Only the last keys can lie ahead of a query.
-        scores.narrow(2, keys - queries, queries)
+        scores.narrow(2, visible - queries, queries)
             .add_(causal.narrow(0, 0, queries).narrow(1, 0, queries));
+        scores.narrow(2, visible, keys - visible).fill_(-std::numeric_limits<float>::infinity());
       }
       const at::Tensor weights = Share(scores, heads, first, first_key);
       const at::Tensor mixed = Product(weights.view({kv_heads, group * queries, keys}),
@@ -148,8 +158,7 @@ at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t bl
   const at::Tensor k = input.k.transpose(0, 1).contiguous();
   const at::Tensor v = input.v.transpose(0, 1).contiguous();
   at::Tensor out = at::empty({positions, heads, size}, input.q.options());
-  const bool one_by_one =
-      q.is_cpu() && positions >= kLongSample && positions <= kLongestByHead && UsesOneDnn();
+  const bool one_by_one = q.is_cpu() && positions >= kLongSample && UsesOneDnn();
   const int64_t step = one_by_one ? 1 : kv_heads;
   const Strips strips(input, observer, block, sample);
   for (int64_t h = 0; h < kv_heads; h += step) {

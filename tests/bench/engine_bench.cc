@@ -91,7 +91,7 @@ void Sizes(benchmark::internal::Benchmark* benchmark, const std::vector<int64_t>
 }
 
 void LongSizes(benchmark::internal::Benchmark* benchmark) {
-  Sizes(benchmark, {512, 2048, 8192});
+  Sizes(benchmark, {512, 2048, 8192, 32768});
 }
 
 void RowSizes(benchmark::internal::Benchmark* benchmark) {
