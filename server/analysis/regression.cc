@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "server/analysis/distributions.h"
+#include "server/analysis/mid_ranks.h"
 
 namespace sinkd {
 namespace {
@@ -132,21 +133,6 @@ void LeastSquares(const Values& xs, const Values& ys, Real jacobian, Fit& fit) {
   if (rss > 0) fit.aic = Aic(n, std::log(rss) + 2 * y.exponent * std::log(Real{2}), jacobian);
 }
 
-// Mid-ranks: tied values share the mean of the ranks they cover.
-Values MidRanks(const Values& values) {
-  std::vector<size_t> order(values.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a] < values[b]; });
-  Values ranks(values.size());
-  for (size_t first = 0; first < order.size();) {
-    size_t last = first;
-    while (last < order.size() && values[order[last]] == values[order[first]]) ++last;
-    const Real rank = (static_cast<Real>(first + last) + 1) / 2;
-    for (; first < last; ++first) ranks[order[first]] = rank;
-  }
-  return ranks;
-}
-
 // From values that WhyUndefined found nothing against.
 void Correlate(const Values& xs, const Values& ys, Correlation& result) {
   const Axis x = MakeAxis(xs), y = MakeAxis(ys);
@@ -188,7 +174,7 @@ Correlation Pearson(std::span<const double> x, std::span<const double> y) {
 Correlation Spearman(std::span<const double> x, std::span<const double> y) {
   const Values xs = Widen(x), ys = Widen(y);
   Correlation result{.n = static_cast<int64_t>(x.size()), .undefined = WhyUndefined(xs, ys)};
-  if (result.undefined.empty()) Correlate(MidRanks(xs), MidRanks(ys), result);
+  if (result.undefined.empty()) Correlate(Widen(MidRanks(x)), Widen(MidRanks(y)), result);
   return result;
 }
 
