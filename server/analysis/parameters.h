@@ -78,6 +78,9 @@ struct AnalysisSpec {
   bool operator==(const AnalysisSpec&) const = default;
 };
 
+// INVALID_ARGUMENT naming the field under `path` ("spec.detection"), its value and its limit.
+absl::Status ValidateDetection(const DetectionParameters& parameters, const std::string& path);
+
 // INVALID_ARGUMENT naming the field ("spec.detection.cosine_threshold"), its value and its limit.
 absl::Status Validate(const AnalysisSpec& spec);
 

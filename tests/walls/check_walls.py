@@ -20,6 +20,10 @@ ROOMS = {
     "server/engine": (True, False, {"server/base"}),
     "server/analysis": (False, False, {"server/base", "server/engine"}),
     "server/models": (False, False, {"server/base", "server/engine", "server/tokenizer"}),
+    "server/mechanism": (
+        False, False,
+        {"server/base", "server/engine", "server/analysis", "server/models", "server/tokenizer"},
+    ),
     "server/scheduler": (False, False, {"server/base", "server/engine"}),
     "server/store": (False, False, {"server/base"}),
     "server/telemetry": (False, False, {"server/base"}),

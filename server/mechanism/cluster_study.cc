@@ -1,0 +1,187 @@
+#include "server/mechanism/cluster_study.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/analysis/separation.h"
+#include "server/base/status.h"
+
+namespace sinkd {
+namespace {
+
+constexpr int64_t kStarts = 10;
+constexpr double kPerplexity = 30;
+
+bool Contains(const std::vector<Site>& sites, Site site) {
+  return std::find(sites.begin(), sites.end(), site) != sites.end();
+}
+
+}  // namespace
+
+ClusterStudy::ClusterStudy(const StudyParameters& parameters, const ClusterParameters& cluster,
+                           const StudyModel& model, std::vector<StudySample> samples)
+    : StudyBase(parameters, model, std::move(samples)), cluster_(cluster) {}
+
+std::vector<StudyBase::Phase> ClusterStudy::Plan() {
+  ChooseTargetsOf(/*any_start=*/false);
+  controls_ = ChooseControls(targets_, detected(), draws());
+  if (targets_.empty()) return {};
+  last_ = cluster_.block.value_or(target_l_start_.value_or(0));
+  first_ = static_cast<int32_t>(std::max<int64_t>(0, last_ - cluster_.blocks_before));
+  std::vector<Phase> phases;
+  const int64_t at_once = BlocksAtOnce();
+  for (int64_t first = first_; first <= last_; first += at_once) {
+    const int64_t end = std::min<int64_t>(first + at_once, last_ + 1);
+    PlanRun(static_cast<int32_t>(first), static_cast<int32_t>(end), phases);
+  }
+  return phases;
+}
+
+std::vector<ClusterStudy::Place> ClusterStudy::PlacesOf(int32_t first, int32_t end) const {
+  std::vector<Place> places;
+  for (int32_t block = first; block < end; ++block) {
+    for (const Site site : cluster_.sites) places.push_back({block, site});
+    for (const Site site : cluster_.tsne_sites) {
+      if (!Contains(cluster_.sites, site)) places.push_back({block, site});
+    }
+  }
+  return places;
+}
+
+int64_t ClusterStudy::BlocksAtOnce() const {
+  const DecoderSpec& spec = model().info().spec;
+  const auto positions = static_cast<int64_t>(targets_.size() + controls_.size());
+  const auto sites = static_cast<int64_t>(PlacesOf(0, 1).size());
+  const int64_t widest = std::max(spec.hidden, spec.intermediate);
+  const int64_t bytes = positions * sites * widest * static_cast<int64_t>(sizeof(float));
+  return std::max<int64_t>(1, kCaptureBytes / std::max<int64_t>(1, bytes));
+}
+
+void ClusterStudy::PlanRun(int32_t first, int32_t end, std::vector<Phase>& phases) {
+  const std::vector<Place> places = PlacesOf(first, end);
+  std::vector<Place> present;
+  for (const Place& place : places) {
+    if (HasSite(model().info().spec, place.site, place.block)) present.push_back(place);
+  }
+  phases.push_back(ForEachSample("capture", [=, this](int64_t sample, std::stop_token stop) {
+    return Capture(present, sample, stop);
+  }));
+  phases.push_back({"compare", static_cast<int64_t>(places.size()),
+                    [=, this](int64_t step, std::stop_token stop) {
+                      return Compare(places[static_cast<size_t>(step)], stop);
+                    }});
+}
+
+absl::Status ClusterStudy::Capture(const std::vector<Place>& places, int64_t sample,
+                                   std::stop_token stop) {
+  std::vector<int64_t> positions;
+  std::vector<size_t> rows;  // of the matrices
+  const auto add = [&](const std::vector<ChosenPosition>& chosen, size_t first) {
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      if (chosen[i].sample != sample) continue;
+      positions.push_back(chosen[i].position);
+      rows.push_back(first + i);
+    }
+  };
+  add(targets_, 0);
+  add(controls_, targets_.size());
+  if (positions.empty() || places.empty()) return absl::OkStatus();
+  std::vector<CaptureRequest> requests;
+  for (const Place& place : places) requests.push_back({place.site, place.block, positions});
+  SINKD_ASSIGN_OR_RETURN(const std::vector<Matrix> captured,
+                         model().Capture(detected(sample).sample.ids, requests, stop));
+  for (size_t p = 0; p < places.size(); ++p) {
+    Matrix& matrix = captured_[places[p]];
+    matrix.rows = static_cast<int64_t>(targets_.size() + controls_.size());
+    matrix.columns = captured[p].columns;
+    matrix.values.resize(Trace::At(matrix.rows * matrix.columns));
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const std::span<const float> row = captured[p].Row(static_cast<int64_t>(i));
+      std::copy(row.begin(), row.end(),
+                matrix.values.begin() + static_cast<int64_t>(rows[i]) * matrix.columns);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ClusterStudy::Compare(Place place, std::stop_token stop) {
+  const auto captured = captured_.extract(place);
+  const Matrix rows = captured.empty() ? Matrix{} : std::move(captured.mapped());
+  if (Contains(cluster_.sites, place.site)) {
+    SINKD_ASSIGN_OR_RETURN(ClusterRow row, MakeRow(place, rows));
+    report_.rows.push_back(std::move(row));
+  }
+  if (!Contains(cluster_.tsne_sites, place.site)) return absl::OkStatus();
+  return AddMap(place, rows, stop);
+}
+
+absl::StatusOr<ClusterRow> ClusterStudy::MakeRow(Place place, const Matrix& rows) const {
+  ClusterRow row{place.block, place.site};
+  if (rows.rows == 0) {
+    row.undefined = "the block has no such site";
+    return row;
+  }
+  // 1: a target, 0: a control.
+  std::vector<int32_t> groups(targets_.size(), 1);
+  groups.resize(targets_.size() + controls_.size(), 0);
+  const SeparationScore auc = CentroidAuc(rows, groups, parameters().seed);
+  if (!auc.undefined.empty()) {
+    row.undefined = auc.undefined;
+    return row;
+  }
+  SINKD_ASSIGN_OR_RETURN(const KMeansResult clusters, RunKMeans(rows, 2, kStarts, parameters().seed,
+                                                                HomeDevice(model().info().device)));
+  const SeparationScore rand = AdjustedRand(clusters.labels, groups);
+  const SeparationScore silhouette = Silhouette(rows, groups);
+  row.undefined = rand.undefined.empty() ? silhouette.undefined : rand.undefined;
+  if (!row.undefined.empty()) return row;
+  row.adjusted_rand = rand.value;
+  row.silhouette = silhouette.value;
+  row.auc = auc.value;
+  return row;
+}
+
+absl::Status ClusterStudy::AddMap(Place place, const Matrix& rows, std::stop_token stop) {
+  const double most = static_cast<double>(rows.rows - 1) / 3;
+  if (most < 1) return absl::OkStatus();
+  const double perplexity = std::min(cluster_.perplexity.value_or(kPerplexity), most);
+  SINKD_ASSIGN_OR_RETURN(TsneResult result,
+                         RunTsne(rows, {.perplexity = perplexity, .seed = parameters().seed},
+                                 HomeDevice(model().info().device), stop));
+  report_.maps.push_back({place.block, place.site, perplexity, result.divergence,
+                          std::move(result.coordinates.values)});
+  return absl::OkStatus();
+}
+
+DecisionLayer ClusterStudy::DecisionOf(Site site) const {
+  DecisionLayer decision{site};
+  for (auto row = report_.rows.rbegin(); row != report_.rows.rend(); ++row) {
+    if (row->site != site) continue;
+    if (!row->undefined.empty() || row->auc < cluster_.separating_auc) break;
+    decision.block = row->block;
+  }
+  return decision;
+}
+
+StudyFindings ClusterStudy::Findings(const std::string& missing) {
+  if (report_.rows.empty()) {
+    report_.undefined = missing.empty() ? "no targets" : missing;
+    return report_;
+  }
+  // Without its last block nothing is known to stay.
+  if (!missing.empty()) return report_;
+  for (const Site site : cluster_.sites) report_.decision_layers.push_back(DecisionOf(site));
+  for (const DecisionLayer& decision : report_.decision_layers) {
+    if (!decision.block) continue;
+    const std::pair found(*decision.block, decision.site);
+    if (report_.decision_layer &&
+        std::pair(*report_.decision_layer, *report_.decision_site) < found) {
+      continue;
+    }
+    report_.decision_layer = found.first;
+    report_.decision_site = found.second;
+  }
+  return report_;
+}
+
+}  // namespace sinkd

@@ -1,0 +1,46 @@
+// Definitions, Formation: Clustering - from which block on targets and controls lie apart.
+//
+// Blocks are captured in runs, as many at once as their rows fit into kCaptureBytes, so that a run
+// costs one pass over the samples; a run is looked at before the next is captured.
+#pragma once
+
+#include <map>
+
+#include "server/mechanism/study_base.h"
+
+namespace sinkd {
+
+class ClusterStudy final : public StudyBase {
+ public:
+  static constexpr int64_t kCaptureBytes = int64_t{1} << 30;
+
+  ClusterStudy(const StudyParameters& parameters, const ClusterParameters& cluster,
+               const StudyModel& model, std::vector<StudySample> samples);
+
+ private:
+  struct Place {
+    int32_t block = 0;
+    Site site = Site::kResidPre;
+    auto operator<=>(const Place&) const = default;
+  };
+
+  std::vector<Phase> Plan() override;
+  StudyFindings Findings(const std::string& missing) override;
+
+  // Places of blocks [first, end) that rows or maps are made of.
+  std::vector<Place> PlacesOf(int32_t first, int32_t end) const;
+  int64_t BlocksAtOnce() const;
+  void PlanRun(int32_t first, int32_t end, std::vector<Phase>& phases);
+  absl::Status Capture(const std::vector<Place>& places, int64_t sample, std::stop_token stop);
+  absl::Status Compare(Place place, std::stop_token stop);
+  absl::StatusOr<ClusterRow> MakeRow(Place place, const Matrix& rows) const;
+  absl::Status AddMap(Place place, const Matrix& rows, std::stop_token stop);
+  DecisionLayer DecisionOf(Site site) const;
+
+  const ClusterParameters cluster_;
+  int32_t first_ = 0, last_ = 0;      // blocks looked at
+  std::map<Place, Matrix> captured_;  // targets, then controls
+  ClusterReport report_;
+};
+
+}  // namespace sinkd

@@ -1,0 +1,48 @@
+// Means and shares with their intervals, value by value, so that none has to be kept.
+//
+// Thread-safety: one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "server/mechanism/study_report.h"
+
+namespace sinkd {
+
+class MeanOf {
+ public:
+  void Add(double value);
+  int64_t count() const { return count_; }
+  double mean() const { return mean_; }
+
+  // Student's 95% interval from two values on. Undefined without values, for the reason given, and
+  // when a value is not finite.
+  Estimate Result(std::string_view none) const;
+
+ private:
+  int64_t count_ = 0;
+  double mean_ = 0;
+  double squares_ = 0;  // sum of squared distances from the mean, by Welford's update
+};
+
+class ShareOf {
+ public:
+  void Add(bool hit);
+
+  // Wilson's 95% interval from two values on; undefined without values, for the reason given.
+  Estimate Result(std::string_view none) const;
+
+ private:
+  int64_t count_ = 0;
+  int64_t hits_ = 0;
+};
+
+// As numpy: the mean of the two middle values when their number is even. Of at least one value.
+double Median(std::vector<double> values);
+
+// An Estimate that says only why it has no value.
+Estimate Undefined(std::string_view reason);
+
+}  // namespace sinkd

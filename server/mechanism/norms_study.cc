@@ -1,0 +1,75 @@
+#include "server/mechanism/norms_study.h"
+
+#include <utility>
+
+#include "server/base/status.h"
+
+namespace sinkd {
+
+NormsStudy::NormsStudy(const StudyParameters& parameters, const StudyModel& model,
+                       std::vector<StudySample> samples)
+    : StudyBase(parameters, model, std::move(samples)) {}
+
+std::vector<StudyBase::Phase> NormsStudy::Plan() {
+  for (Group* group : {&primary_, &secondary_, &rest_}) {
+    group->blocks.resize(Trace::At(model().info().spec.blocks));
+  }
+  return {MeasureEachSample(
+      "measure", [this](int64_t sample, std::stop_token stop) { return Measure(sample, stop); })};
+}
+
+absl::Status NormsStudy::Measure(int64_t sample, std::stop_token stop) {
+  const DetectedSample& found = detected(sample);
+  SINKD_ASSIGN_OR_RETURN(const RowNorms norms, model().MeasureNorms(found.sample.ids, stop));
+  Add(norms, found.record.primary.position, primary_);
+  for (const Sink& sink : found.record.sinks) {
+    if (sink.kind == SinkKind::kSecondary) Add(norms, sink.position, secondary_);
+  }
+  const std::vector<bool> never = NeverSinks(found.record);
+  for (size_t t = 0; t < never.size(); ++t) {
+    if (never[t]) Add(norms, static_cast<int64_t>(t), rest_);
+  }
+  return absl::OkStatus();
+}
+
+void NormsStudy::Add(const RowNorms& norms, int64_t position, Group& group) {
+  // A reservoir: position n stays with probability kMedianPositions / n, in place of a random one.
+  const int64_t index = group.positions++;
+  const int64_t slot = index < kMedianPositions ? index : draws().Index(index + 1);
+  for (size_t block = 0; block < group.blocks.size(); ++block) {
+    const size_t at = Trace::At(static_cast<int64_t>(block) * norms.positions + position);
+    const float values[] = {norms.key[at], norms.value[at], norms.state[at]};
+    for (size_t kind = 0; kind < 3; ++kind) {
+      Values& kept = group.blocks[block][kind];
+      kept.mean.Add(values[kind]);
+      if (slot == std::ssize(kept.kept)) {
+        kept.kept.push_back(values[kind]);
+      } else if (slot < kMedianPositions) {
+        kept.kept[Trace::At(slot)] = values[kind];
+      }
+    }
+  }
+}
+
+GroupNorms NormsStudy::Sum(const std::array<Values, 3>& values, std::string_view none) {
+  const auto median = [](const Values& kind) -> std::optional<double> {
+    if (kind.kept.empty()) return std::nullopt;
+    return Median({kind.kept.begin(), kind.kept.end()});
+  };
+  return {values[0].mean.Result(none), values[1].mean.Result(none), values[2].mean.Result(none),
+          median(values[0]),           median(values[1]),           median(values[2])};
+}
+
+StudyFindings NormsStudy::Findings(const std::string& missing) {
+  const auto reason = [&](std::string_view why) { return missing.empty() ? why : missing; };
+  NormsReport report;
+  for (size_t block = 0; block < rest_.blocks.size(); ++block) {
+    report.rows.push_back({static_cast<int32_t>(block),
+                           Sum(primary_.blocks[block], reason("no samples")),
+                           Sum(secondary_.blocks[block], reason("no secondary sinks")),
+                           Sum(rest_.blocks[block], reason("no other positions"))});
+  }
+  return report;
+}
+
+}  // namespace sinkd

@@ -1,0 +1,51 @@
+#include "server/mechanism/sink_outcomes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "server/analysis/sink_detection.h"
+
+namespace sinkd {
+
+SinkMap::SinkMap(const DetectionParameters& parameters, const SampleRecord& record,
+                 const Trace& trace)
+    : sinks_(FindSinks(parameters, trace, record.primary.position,
+                       {record.window_start, record.window_end})) {}
+
+const Sink* SinkMap::Find(int64_t position) const {
+  const auto found =
+      std::lower_bound(sinks_.begin(), sinks_.end(), position,
+                       [](const Sink& sink, int64_t wanted) { return sink.position < wanted; });
+  return found != sinks_.end() && found->position == position ? &*found : nullptr;
+}
+
+int32_t SinkMap::LifetimeOf(int64_t position) const {
+  const Sink* sink = Find(position);
+  return sink == nullptr ? 0 : sink->level.lifetime;
+}
+
+bool SinkMap::ShowsAt(int64_t position, int32_t layer) const {
+  const Sink* sink = Find(position);
+  return sink != nullptr && std::binary_search(sink->layers.begin(), sink->layers.end(), layer);
+}
+
+void OutcomeTally::Add(const Sink& sink, int64_t primary, const JudgedPass& base,
+                       const JudgedPass& changed) {
+  const int32_t layer = sink.level.l_start;
+  const int32_t position = sink.position;
+  const auto cosine = [&](const JudgedPass& pass) {
+    return std::fabs(static_cast<double>(pass.trace.Cosine(layer, primary, position)));
+  };
+  suppressed_.Add(!changed.sinks.ShowsAt(position, layer));
+  cosine_.Add(cosine(changed) - cosine(base));
+  norm_.Add(static_cast<double>(changed.trace.StateNorm(layer, position)) -
+            static_cast<double>(base.trace.StateNorm(layer, position)));
+  lifetime_.Add(changed.sinks.LifetimeOf(position) - base.sinks.LifetimeOf(position));
+}
+
+SinkOutcome OutcomeTally::Result(std::string_view none) const {
+  return {suppressed_.Result(none), cosine_.Result(none), norm_.Result(none),
+          lifetime_.Result(none)};
+}
+
+}  // namespace sinkd

@@ -1,0 +1,52 @@
+// Definitions, Formation: Token swap - targets get the mean of a site over the controls of their
+// sample, and it is seen what is left of them, of the sinks not swapped, and of the targets when
+// controls are swapped instead.
+//
+// Controls of a sample: a seeded draw of its positions past p0 that never become a sink. All
+// variants of a sample run together, after one pass that captures the means.
+#pragma once
+
+#include "server/mechanism/sink_outcomes.h"
+#include "server/mechanism/study_base.h"
+#include "server/mechanism/variant_sweep.h"
+
+namespace sinkd {
+
+class SwapStudy final : public StudyBase {
+ public:
+  SwapStudy(const StudyParameters& parameters, const SwapParameters& swap, const StudyModel& model,
+            std::vector<StudySample> samples);
+
+ private:
+  // One block and site.
+  struct Place {
+    int32_t block = 0;
+    Site site = Site::kResidPost;
+    OutcomeTally targets, untouched, control_swap;
+    MeanOf loss, control_loss;
+  };
+  struct Positions {
+    std::vector<int64_t> targets, controls, swapped_controls;  // ascending
+  };
+
+  std::vector<Phase> Plan() override;
+  StudyFindings Findings(const std::string& missing) override;
+  int64_t ControlCount() const override { return controls_drawn_; }
+
+  Positions Choose(int64_t sample);
+  absl::Status Measure(int64_t sample, std::stop_token stop);
+  // A target swap and a control swap per place.
+  absl::StatusOr<std::vector<Variant>> MakeVariants(int64_t sample, const Positions& positions,
+                                                    std::stop_token stop);
+  void Judge(const SampleRecord& record, const Positions& positions, bool control_swap,
+             const PassOutcome& base, const PassOutcome& outcome, Place& place) const;
+
+  const SwapParameters swap_;
+  std::vector<Place> places_;
+  VariantSweep sweep_;
+  std::shared_ptr<const Head> head_;
+  int64_t controls_drawn_ = 0;
+  int64_t left_out_ = 0;
+};
+
+}  // namespace sinkd

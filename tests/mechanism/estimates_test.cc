@@ -1,0 +1,81 @@
+#include "server/mechanism/estimates.h"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace sinkd {
+namespace {
+
+// Expected intervals: scipy 1.15, stats.t.ppf and binomtest(...).proportion_ci(0.95, "wilson").
+
+TEST(MeanOf, HasStudentsInterval) {
+  MeanOf mean;
+  for (const double value : {1.0, 2.0, 4.0, 9.0}) mean.Add(value);
+  const Estimate estimate = mean.Result("none");
+  EXPECT_EQ(estimate.n, 4);
+  EXPECT_NEAR(*estimate.value, 4.0, 1e-12);
+  EXPECT_NEAR(*estimate.lower, -1.6632047057346666, 1e-9);
+  EXPECT_NEAR(*estimate.upper, 9.663204705734667, 1e-9);
+  EXPECT_TRUE(estimate.undefined.empty());
+}
+
+TEST(MeanOf, LosesNothingFarFromZero) {
+  MeanOf mean;
+  for (const double value : {1e9 + 1, 1e9 + 2, 1e9 + 4, 1e9 + 9}) mean.Add(value);
+  const Estimate estimate = mean.Result("none");
+  EXPECT_NEAR(*estimate.upper - *estimate.value, 9.663204705734667 - 4, 1e-5);
+}
+
+TEST(MeanOf, HasNoIntervalUnderTwoValuesAndAReasonWithoutOne) {
+  MeanOf mean;
+  EXPECT_EQ(mean.Result("no targets").undefined, "no targets");
+  EXPECT_FALSE(mean.Result("no targets").value.has_value());
+  mean.Add(3);
+  EXPECT_EQ(mean.Result("no targets").value, 3);
+  EXPECT_FALSE(mean.Result("no targets").lower.has_value());
+}
+
+TEST(MeanOf, IsUndefinedWhenAValueIsNotFinite) {
+  MeanOf mean;
+  mean.Add(1);
+  mean.Add(std::numeric_limits<double>::infinity());
+  EXPECT_FALSE(mean.Result("").value.has_value());
+  EXPECT_EQ(mean.Result("").undefined, "a value is not finite");
+  EXPECT_EQ(mean.Result("").n, 2);
+}
+
+ShareOf Share(int hits, int misses) {
+  ShareOf share;
+  for (int i = 0; i < hits; ++i) share.Add(true);
+  for (int i = 0; i < misses; ++i) share.Add(false);
+  return share;
+}
+
+TEST(ShareOf, HasWilsonsInterval) {
+  const Estimate estimate = Share(8, 2).Result("none");
+  EXPECT_DOUBLE_EQ(*estimate.value, 0.8);
+  EXPECT_NEAR(*estimate.lower, 0.4901624715366418, 1e-12);
+  EXPECT_NEAR(*estimate.upper, 0.9433178485456248, 1e-12);
+}
+
+TEST(ShareOf, StaysWithinZeroAndOne) {
+  const Estimate estimate = Share(3, 0).Result("none");
+  EXPECT_NEAR(*estimate.lower, 0.4385029682449546, 1e-12);
+  EXPECT_EQ(*estimate.upper, 1);
+}
+
+TEST(ShareOf, HasNoIntervalUnderTwoValues) {
+  EXPECT_EQ(Share(0, 0).Result("no sinks").undefined, "no sinks");
+  EXPECT_EQ(Share(1, 0).Result("").value, 1);
+  EXPECT_FALSE(Share(1, 0).Result("").upper.has_value());
+}
+
+TEST(Median, IsTheMeanOfTheTwoMiddleValues) {
+  EXPECT_EQ(Median({5, 1, 4, 2}), 3);
+  EXPECT_EQ(Median({5, 1, 4}), 4);
+  EXPECT_EQ(Median({7}), 7);
+}
+
+}  // namespace
+}  // namespace sinkd
