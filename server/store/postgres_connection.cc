@@ -127,11 +127,15 @@ absl::Status PostgresConnection::SetUp() {
   statements_.clear();
   broken_ = false;
   if (lost()) return PostgresConnectError(PQerrorMessage(handle_));
-  // A server may be set to answer a commit before it is on disk.
-  return Execute(
-             "SELECT set_config('synchronous_commit', 'on', false) "
-             "WHERE current_setting('synchronous_commit') = 'off'")
-      .status();
+  // A server may be set to answer a commit before it is on disk; and another sinkd that hangs with
+  // a run locked should not hang this one.
+  for (const std::string_view sql : {"SELECT set_config('synchronous_commit', 'on', false) "
+                                     "WHERE current_setting('synchronous_commit') = 'off'",
+                                     "SELECT set_config('lock_timeout', '10s', false) "
+                                     "WHERE current_setting('lock_timeout') = '0'"}) {
+    SINKD_RETURN_IF_ERROR(Execute(sql).status());
+  }
+  return absl::OkStatus();
 }
 
 absl::Status PostgresConnection::Reconnect() {

@@ -92,6 +92,7 @@ absl::StatusOr<std::unique_ptr<Connection>> SqliteConnection::Open(
     const std::filesystem::path& file, Use use) {
   SINKD_RETURN_IF_ERROR(MakeFile(file));
   sqlite3* handle = nullptr;
+  errno = 0;
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   const int code = sqlite3_open_v2(file.c_str(), &handle, flags, nullptr);
   std::unique_ptr<SqliteConnection> connection(new SqliteConnection(file, handle));

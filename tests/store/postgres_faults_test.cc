@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "server/store/open_store.h"
+#include "server/store/postgres_connection.h"
 #include "server/store/postgres_errors.h"
 #include "tests/store/backend.h"
 #include "tests/store/postgres_server.h"
@@ -110,6 +111,19 @@ TEST_F(PostgresFaults, AServerThatAnswersBeforeItSyncsIsToldToSyncFirst) {
                   "CREATE TRIGGER note BEFORE INSERT ON runs FOR EACH ROW EXECUTE FUNCTION note()");
   ASSERT_TRUE(store->Create({.id = "run", .model_id = "m"}, IfExists::kFail).ok());
   EXPECT_EQ(store->Get("run")->model_id, "on");
+}
+
+TEST_F(PostgresFaults, ARunThatAnotherServerHoldsLockedIsBusyAndNotWaitedForForever) {
+  const auto store = Open("postgres", "lock_timeout%3D100");
+  ASSERT_TRUE(store->Create({.id = "run", .model_id = "m"}, IfExists::kFail).ok());
+  const auto other = PostgresConnection::Open(server_.Url(schema_));
+  ASSERT_TRUE(other.ok()) << other.status();
+  ASSERT_TRUE((*other)->Begin().ok());
+  ASSERT_TRUE((*other)->Execute("SELECT number FROM runs FOR UPDATE").ok());
+  EXPECT_EQ(ReasonOf(store->Append("run", MakeRecords("a", 3)).status()), "STORE_BUSY");
+  EXPECT_TRUE(store->Get("run").ok());
+  (*other)->Rollback();
+  EXPECT_TRUE(store->Append("run", MakeRecords("a", 3)).ok());
 }
 
 TEST_F(PostgresFaults, AUserWithoutRightsIsTold) {
