@@ -75,6 +75,16 @@ absl::Status DecoderPass::RunBlock(const BlockWeights& weights, int64_t block,
   return absl::OkStatus();
 }
 
+at::Tensor DecoderPass::JoinRows(const BlockWeights& weights, int64_t block, const at::Tensor& in,
+                                 const at::Tensor& attention, const Variant& edits,
+                                 TapObserver& observer) {
+  const RowGroup rows{.offsets = {0, in.size(0)}};
+  const Variant* const of_rows[] = {&edits};
+  const BlockEditor editor(of_rows, block, rows);
+  const BlockPass pass(spec_, weights, block, rows, RopeOn(in.device()), observer, &editor);
+  return pass.Join(in, attention);
+}
+
 void DecoderPass::Finish(TapObserver& observer) const {
   if (!observer.Wants(Site::kFinalNorm, spec_.blocks - 1)) return;
   for (size_t g = 0; g < groups_.size(); ++g) {

@@ -46,6 +46,12 @@ class DecoderPass {
                         std::span<const Variant* const> edits, TapObserver& observer,
                         const std::stop_token& stop);
 
+  // What block `block` gives for any rows of one sample, [n, C], from its input and attn_out there.
+  // `edits` counts positions among them; the observer sees what follows attn_out. States stay as
+  // they are.
+  at::Tensor JoinRows(const BlockWeights& weights, int64_t block, const at::Tensor& in,
+                      const at::Tensor& attention, const Variant& edits, TapObserver& observer);
+
   // After the last block: shows kFinalNorm to an observer that wants it.
   void Finish(TapObserver& observer) const;
 

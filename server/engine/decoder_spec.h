@@ -82,6 +82,7 @@ struct DecoderSpec {
   int64_t vocabulary = 0;     // rows of the embedding
   int64_t max_positions = 0;  // the longest sample
   bool tied_head = false;
+  double logit_cap = 0;  // of the head: cap * tanh(logit / cap); 0: none
 
   // Embedding.
   double embedding_scale = 1.0;

@@ -8,6 +8,7 @@
 
 #include "server/engine/block_source.h"
 #include "server/engine/decoder.h"
+#include "server/engine/head.h"
 #include "server/engine/model.h"
 #include "server/engine/weights.h"
 
@@ -15,15 +16,17 @@ namespace sinkd {
 
 struct Model::Internals {
   Internals(DecoderSpec decoder_spec, OuterWeights outer_weights,
-            std::unique_ptr<BlockSource> block_source)
+            std::unique_ptr<BlockSource> block_source, HeadFile head)
       : spec(std::move(decoder_spec)),
         outer(std::move(outer_weights)),
         blocks(std::move(block_source)),
+        head_file(std::move(head)),
         decoder(spec, outer, *blocks) {}
 
   DecoderSpec spec;
   OuterWeights outer;
   std::unique_ptr<BlockSource> blocks;
+  HeadFile head_file;
   Decoder decoder;
 };
 

@@ -21,7 +21,7 @@ namespace sinkd {
 
 enum class TensorUse {
   kLoaded,  // the forward pass needs it
-  kHead,    // of the untied output head, which no analysis runs
+  kHead,    // of the untied output head, read only for losses after interventions
   kUnused,  // known to no rule of the family: left alone, and reported
 };
 

@@ -98,7 +98,7 @@ absl::StatusOr<WeightPlan> PlanWeights(const Checkpoint* checkpoint, const Decod
   if (checkpoint != nullptr) {
     AddOthers(*checkpoint, head, tensors, plan.warnings);
     if (!spec.tied_head && !tensors.contains(head)) {
-      plan.warnings.push_back(StrCat("there is no ", head, ", which no analysis needs"));
+      plan.warnings.push_back(StrCat("there is no ", head, ", which only losses need"));
     }
   } else if (!spec.tied_head) {
     PlannedTensor unread = loader.Expected(head, outer.embedding.sizes());

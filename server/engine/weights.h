@@ -47,7 +47,8 @@ struct OuterWeights {
 int64_t WeightBytes(const OuterWeights& weights);
 int64_t WeightBytes(const BlockWeights& block);
 
-// Loads every tensor outside the blocks. No head is loaded: no analysis runs one.
+// Loads every tensor outside the blocks. No head: only the losses of interventions take one, which
+// LoadHead reads when it is asked for (intervention.h).
 // Errors: those of TensorLoader.
 absl::StatusOr<OuterWeights> LoadOuterWeights(TensorLoader& loader, const DecoderPlan& plan);
 

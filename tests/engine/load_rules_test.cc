@@ -31,7 +31,7 @@ std::vector<std::string> WarningsOf(const std::string& checkpoint) {
 
 TEST(LoadWarnings, AMissingUntiedHeadIsOne) {
   EXPECT_THAT(WarningsOf("families/qwen3_no_head"),
-              ElementsAre(HasSubstr("there is no lm_head.weight, which no analysis needs")));
+              ElementsAre(HasSubstr("there is no lm_head.weight, which only losses need")));
 }
 
 TEST(LoadWarnings, TensorsThatNothingReadsAreNamed) {

@@ -46,6 +46,9 @@ absl::StatusOr<DecoderPlan> PlanGemma2(const ConfigReader& config) {
   // null switches the cap off, an absent key means the class's own.
   const double unsaid = config.Has("attn_logit_softcapping") ? 0.0 : 50.0;
   SINKD_ASSIGN_OR_RETURN(plan.spec.score_cap, config.NumberOr("attn_logit_softcapping", unsaid));
+  const double unsaid_logit = config.Has("final_logit_softcapping") ? 0.0 : 30.0;
+  SINKD_ASSIGN_OR_RETURN(plan.spec.logit_cap,
+                         config.NumberOr("final_logit_softcapping", unsaid_logit));
   SINKD_ASSIGN_OR_RETURN(const int64_t window, ReadWindow(config, 4096));
   SINKD_RETURN_IF_ERROR(ReadWindows(
       config, window, [](int64_t block) { return block % 2 == 0; }, plan.spec));
@@ -56,6 +59,7 @@ absl::StatusOr<DecoderPlan> PlanGemma3(const ConfigReader& config) {
   SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGemma(config, 262208, 131072, 1e6));
   DecoderSpec& spec = plan.spec;
   spec.head_norms = HeadNorms::kPerHead;
+  SINKD_ASSIGN_OR_RETURN(spec.logit_cap, config.NumberOr("final_logit_softcapping", 0.0));
   SINKD_ASSIGN_OR_RETURN(const int64_t window, ReadWindow(config, 4096));
   SINKD_ASSIGN_OR_RETURN(const int64_t pattern,
                          config.SizeOr("sliding_window_pattern", 6, kMaxBlocks));
