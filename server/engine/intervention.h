@@ -31,8 +31,9 @@ namespace sinkd {
 inline constexpr int64_t kVariantRows = 16384;
 
 // The model's output head, on the device of its embedding; loaded for losses alone. A tied one is
-// the embedding itself; any other is read from the checkpoint now. Errors: FAILED_PRECONDITION naming
-// the tensor when the checkpoint has none or is gone; RESOURCE_EXHAUSTED when it would not fit.
+// the embedding itself; any other is read from the checkpoint now. Errors: FAILED_PRECONDITION
+// naming the tensor when the checkpoint has none or is gone; RESOURCE_EXHAUSTED when it would not
+// fit.
 class Head;
 absl::StatusOr<std::shared_ptr<const Head>> LoadHead(const Model& model, std::stop_token stop);
 
