@@ -28,8 +28,10 @@ ROOMS = {
     "server/store": (False, False, {"server/base"}),
     "server/telemetry": (False, False, {"server/base"}),
     "server/service": (False, True, None),
-    "server/http": (False, False, {"server/base", "server/telemetry"}),
-    "client": (False, True, set()),
+    "server/http": (False, False, {"server/base", "server/http/page", "server/telemetry"}),
+    # The page as bytes, which the client writes into reports.
+    "server/http/page": (False, False, set()),
+    "client": (False, True, {"server/http/page"}),
 }
 # The engine's headers that other rooms may read; the rest are its own.
 FACADE = {
