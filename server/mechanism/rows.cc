@@ -1,6 +1,7 @@
 #include "server/mechanism/rows.h"
 
 #include <cmath>
+#include <limits>
 
 namespace sinkd {
 namespace {
@@ -16,7 +17,8 @@ double Dot(std::span<const float> a, std::span<const float> b) {
 }  // namespace
 
 double Norm(std::span<const float> row) {
-  return std::sqrt(Dot(row, row));
+  const double squares = Dot(row, row);
+  return squares < std::numeric_limits<float>::min() ? 0 : std::sqrt(squares);
 }
 
 double Cosine(std::span<const float> a, std::span<const float> b) {

@@ -10,6 +10,7 @@
 
 namespace sinkd {
 
+// 0 for a row whose squares vanish in float32: it has no direction for the trace or an edit either.
 double Norm(std::span<const float> row);
 
 // 0 when one of them is zero, as in the trace. Both of one length.

@@ -20,6 +20,20 @@ from tests.testing import planted_design as design
 from tests.testing import planted_samples, planted_tokenizer, planted_weights
 
 
+STEERED_LIFETIMES = (0, 2, 5, 8, 11)
+
+
+def steered(variant, plant):
+    """Norms the MLP's write at the start of a triggered sink can be set to, and what lives of it."""
+    pulse = plant.pulses[0]
+    rows = []
+    for lifetime in STEERED_LIFETIMES:
+        if pulse.block + lifetime < design.WINDOW[1]:
+            norm = design.strength_for(pulse.block, lifetime, True, variant.growing)
+            rows.append({"norm": norm, "lifetime": lifetime})
+    return rows
+
+
 def table_row(variant, plant, ids_of):
     layers = variant.layers_of(plant)
     row = {
@@ -37,6 +51,7 @@ def table_row(variant, plant, ids_of):
             "token_ids": ids_of[plant.trigger],
             "decided_at_block": plant.pulses[0].block - design.DECIDED_BEFORE,
         }
+        row["steered"] = steered(variant, plant)
     return row
 
 
