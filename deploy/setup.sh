@@ -2,10 +2,10 @@
 # Brings a Debian 12 machine to where sinkd builds, demonstrates and tests itself.
 #
 #   deploy/setup.sh [STAGE]
-#     build  the default: system packages, a Rust toolchain when there is none, and in .venv
-#            libtorch's CPU half and the demo's model
+#     build  the default: system packages, Rust and Node.js when there are none, in .venv libtorch's
+#            CPU half and the demo's model, and the packages the page is built with
 #     cuda   that, and what libtorch's CUDA half links
-#     test   all of it, and the oracles that the tests compare with
+#     test   all of it, the oracles that the tests compare with, and a browser for the page's tests
 #
 # Safe to run again; does nothing, in about a second, when everything is there.
 set -euo pipefail
@@ -16,18 +16,22 @@ readonly build_packages=(
   cmake ninja-build g++ pkg-config make git ccache mold
   libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
   prometheus-cpp-dev libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev
-  libboost-math-dev libcpp-httplib-dev libsqlite3-dev libpq-dev
+  libboost-math-dev libcpp-httplib-dev libsqlite3-dev libpq-dev libssl-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   python3-venv python3-pip
 )
 readonly rust_packages=(cargo-web rustc-web)
-# promtool checks the metrics; PostgreSQL is one of the databases that runs may be kept in.
-readonly test_packages=(prometheus postgresql)
+readonly node_packages=(nodejs npm)
+# promtool checks the metrics; PostgreSQL is one of the databases that runs may be kept in; the page is
+# tested in Chromium.
+readonly test_packages=(prometheus postgresql chromium)
 readonly libtorch=cmake/requirements.txt
 readonly model=deploy/demo/requirements.txt
 readonly oracles=tests/oracle/requirements.txt
 readonly constraints=cmake/constraints.txt
 readonly venv=.venv
+readonly page=server/http/page
+readonly page_tests=tests/page
 
 say() { printf 'setup: %s\n' "$*"; }
 fail() {
@@ -49,6 +53,10 @@ has_rust() {
   [[ $(printf '%s\n' "$needed" "${found%%-*}" | sort -V | head -n1) == "$needed" ]]
 }
 
+has_node() {
+  command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 18)' 2>/dev/null
+}
+
 as_root() {
   if [[ $(id -u) == 0 ]]; then
     "$@"
@@ -65,6 +73,7 @@ install_system_packages() {
     is_installed "$package" || missing+=("$package")
   done
   has_rust || missing+=("${rust_packages[@]}")
+  has_node || missing+=("${node_packages[@]}")
   [[ ${#missing[@]} -gt 0 ]] || return 0
 
   if [[ $(id -u) != 0 ]] && ! command -v sudo >/dev/null; then
@@ -100,12 +109,24 @@ install_requirements() {
   printf '%s\n' "$hash" >"$stamp"
 }
 
+# install_node_packages FOLDER WHAT: into FOLDER/node_modules, once, until its lock file changes.
+install_node_packages() {
+  local stamp=$1/node_modules/.sha256 hash
+  hash=$(sha256sum <"$1/package-lock.json" | cut -d' ' -f1)
+  [[ ! -f $stamp || $(<"$stamp") != "$hash" ]] || return 0
+  say "installing $2 into $1/node_modules"
+  npm ci --prefix "$1" --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null || return 1
+  printf '%s\n' "$hash" >"$stamp"
+}
+
 set_up_build() {
   install_system_packages "${build_packages[@]}"
   create_python_environment
   # What torch depends on is for its Python half and its CUDA half.
   install_requirements build "libtorch and the demo's model (0.6 GB to download)" \
     --no-deps -r "$libtorch" -r "$model"
+  install_node_packages $page "what the page is built with (25 MB to download)" ||
+    say "that failed: sinkd will be built without its page"
 }
 
 set_up_cuda() {
@@ -118,6 +139,8 @@ set_up_test() {
   install_system_packages "${test_packages[@]}"
   install_requirements test "the oracles, and all of libtorch for them (2.3 GB to download)" \
     -r "$libtorch" -r "$oracles"
+  [[ -d $page/node_modules ]] || fail "the page's packages are missing"
+  install_node_packages $page_tests "what the page is tested with (5 MB to download)" || fail "that failed"
 }
 
 case $stage in

@@ -25,7 +25,10 @@ absl::Status MakeError(absl::StatusCode code, std::string_view what, ErrorDetail
   std::string message(what);
   if (!detail.value.empty()) absl::StrAppend(&message, " (got ", Shorten(detail.value), ")");
   if (!detail.fix.empty()) absl::StrAppend(&message, "; ", detail.fix);
-  absl::Status status(code, message);
+  return WithDetail({code, message}, detail);
+}
+
+absl::Status WithDetail(absl::Status status, const ErrorDetail& detail) {
   const std::string retry =
       detail.retry_after ? absl::StrCat(detail.retry_after->count()) : std::string();
   status.SetPayload(kPayloadUrl,

@@ -35,6 +35,9 @@ struct ErrorDetail {
 // The message of the status is `what`, followed by the value and the fix where given.
 absl::Status MakeError(absl::StatusCode code, std::string_view what, ErrorDetail detail);
 
+// `status` with its message as it is.
+absl::Status WithDetail(absl::Status status, const ErrorDetail& detail);
+
 absl::Status InvalidArgument(std::string_view what, ErrorDetail detail);
 absl::Status NotFound(std::string_view what, ErrorDetail detail);
 absl::Status FailedPrecondition(std::string_view what, ErrorDetail detail);

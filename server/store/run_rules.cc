@@ -76,6 +76,10 @@ absl::Status CheckRecord(const Record& record) {
   return CheckSize("record", RecordBytes(record));
 }
 
+absl::Status CheckStudy(const StoredStudy& study) {
+  return CheckSize("study", static_cast<int64_t>(study.request.size() + study.report.size()));
+}
+
 absl::Status CheckSampleKey(std::string_view key) {
   return CheckText("sample_key", key, kMaxTextBytes);
 }

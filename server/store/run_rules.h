@@ -19,6 +19,7 @@ absl::Status CheckRunId(std::string_view id);
 absl::Status CheckNewRun(const NewRun& run);
 absl::Status CheckLabels(const Labels& labels);
 absl::Status CheckRecord(const Record& record);
+absl::Status CheckStudy(const StoredStudy& study);
 absl::Status CheckSampleKey(std::string_view key);
 // 1 to `max_bytes` of UTF-8 without NUL; or from 0, when it `may_be_empty`.
 absl::Status CheckText(std::string_view field, std::string_view text, size_t max_bytes,

@@ -10,13 +10,11 @@
 // append again. Store a failure only if sending the sample again would fail again: its key counts
 // as present.
 //
-// Durability: when Create, Append, SetState or Delete returns OK, what it did survives a killed
-// process and a power cut.
-// Units: times are UTC in microseconds; sizes are bytes.
-// Ownership: everything is copied in and out.
-// Thread-safety: all methods may be called from any thread. They wait for the disk, or for the
-// database's server, so they do not belong on a thread that serves events.
-// Errors, each with an ErrorDetail:
+// Durability: when Create, Append, AddStudy, SetState or Delete returns OK, what it did survives a
+// killed process and a power cut. Units: times are UTC in microseconds; sizes are bytes. Ownership:
+// everything is copied in and out. Thread-safety: all methods may be called from any thread. They
+// wait for the disk, or for the database's server, so they do not belong on a thread that serves
+// events. Errors, each with an ErrorDetail:
 //   INVALID_ARGUMENT     an id, key, label or page token that cannot be
 //   NOT_FOUND            RUN_NOT_FOUND
 //   ALREADY_EXISTS       RUN_EXISTS, RUN_SPEC_DIFFERS
@@ -64,7 +62,7 @@ struct RunCounts {
   int64_t failed_samples = 0;  // records with `failed`
   int64_t tokens = 0;
   SinkCounts sinks;
-  int64_t bytes = 0;  // of keys, payloads and inputs; the disk holds about a fifth more
+  int64_t bytes = 0;  // of keys, payloads, inputs and studies; the disk holds about a fifth more
   bool operator==(const RunCounts&) const = default;
 };
 
@@ -99,6 +97,14 @@ struct Record {
 };
 
 inline constexpr int64_t kMaxRecordBytes = int64_t{64} << 20;  // key, payload and input together
+
+// What was found out about a run's samples after they were analysed: bytes of the caller's.
+struct StoredStudy {
+  int64_t number = 0;  // ascending in the order of keeping; set by the store, as `created` is
+  StoreTime created;
+  std::string request;
+  std::string report;  // with the request at most kMaxRecordBytes
+};
 
 enum class IfExists {
   kFail,      // ALREADY_EXISTS
@@ -170,6 +176,16 @@ class RunStore {
   // The next records, in the order of storing; none at the end. Memory is that of one page.
   virtual absl::StatusOr<std::vector<Record>> ReadRecords(std::string_view run_id,
                                                           const ReadOptions& options) = 0;
+
+  // The record of this key, without its input.
+  virtual absl::StatusOr<std::optional<Record>> Find(std::string_view run_id,
+                                                     std::string_view sample_key) = 0;
+
+  // Keeps a study with its run, open or complete.
+  virtual absl::Status AddStudy(std::string_view run_id, const StoredStudy& study) = 0;
+  // The study kept next after the one of number `after`; none at the end.
+  virtual absl::StatusOr<std::optional<StoredStudy>> NextStudy(std::string_view run_id,
+                                                               int64_t after) = 0;
 
   // Removes what the policy does not keep, run by run; after an error some may be gone already.
   virtual absl::StatusOr<Pruned> Prune(const PrunePolicy& policy) = 0;

@@ -56,6 +56,17 @@ const Migration kMigrations[] = {
                   PRIMARY KEY (run, sequence),
                   UNIQUE (run, sample_key)))",
          }},
+    {.version = 2,
+     .statements =
+         {
+             R"(CREATE TABLE studies (
+                  number {serial_key},
+                  run BIGINT NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
+                  created_us BIGINT NOT NULL,
+                  request {bytes} NOT NULL,
+                  report {bytes} NOT NULL))",
+             "CREATE INDEX studies_by_run ON studies (run, number)",
+         }},
 };
 
 absl::StatusOr<int64_t> CurrentVersion(Connection& connection) {

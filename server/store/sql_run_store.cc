@@ -175,6 +175,63 @@ absl::StatusOr<std::vector<Record>> SqlRunStore::ReadRecords(std::string_view ru
   return records;
 }
 
+absl::StatusOr<std::optional<Record>> SqlRunStore::Find(std::string_view run_id,
+                                                        std::string_view sample_key) {
+  SINKD_RETURN_IF_ERROR(CheckRunId(run_id));
+  SINKD_RETURN_IF_ERROR(CheckSampleKey(sample_key));
+  const std::string sql =
+      StrCat("SELECT ", kRecordColumns, " FROM records WHERE run = $1 AND sample_key = $2");
+  std::optional<Record> found;
+  SINKD_RETURN_IF_ERROR(database_->Read([&](Connection& connection) -> absl::Status {
+    found.reset();
+    SINKD_ASSIGN_OR_RETURN(const int64_t number, FindRunNumber(connection, run_id));
+    return connection.Query(sql, {number, sample_key}, [&](const Row& row) {
+      found = ReadRecord(row, /*with_input=*/false);
+      return true;
+    });
+  }));
+  return found;
+}
+
+absl::Status SqlRunStore::AddStudy(std::string_view run_id, const StoredStudy& study) {
+  SINKD_RETURN_IF_ERROR(CheckRunId(run_id));
+  SINKD_RETURN_IF_ERROR(CheckStudy(study));
+  const auto bytes = static_cast<int64_t>(study.request.size() + study.report.size());
+  return database_->Write([&](Connection& connection) -> absl::Status {
+    SINKD_ASSIGN_OR_RETURN(const int64_t number, FindRunNumber(connection, run_id));
+    SINKD_RETURN_IF_ERROR(
+        connection
+            .Execute(
+                "INSERT INTO studies (run, created_us, request, report) VALUES ($1, $2, $3, $4)",
+                {number, Microseconds(now_()), Bytes{study.request}, Bytes{study.report}})
+            .status());
+    return connection
+        .Execute("UPDATE runs SET bytes = bytes + $2 WHERE number = $1", {number, bytes})
+        .status();
+  });
+}
+
+absl::StatusOr<std::optional<StoredStudy>> SqlRunStore::NextStudy(std::string_view run_id,
+                                                                  int64_t after) {
+  SINKD_RETURN_IF_ERROR(CheckRunId(run_id));
+  std::optional<StoredStudy> found;
+  SINKD_RETURN_IF_ERROR(database_->Read([&](Connection& connection) -> absl::Status {
+    found.reset();
+    SINKD_ASSIGN_OR_RETURN(const int64_t number, FindRunNumber(connection, run_id));
+    return connection.Query(
+        "SELECT number, created_us, request, report FROM studies "
+        "WHERE run = $1 AND number > $2 ORDER BY number LIMIT 1",
+        {number, after}, [&](const Row& row) {
+          found = {.number = row.Integer(0),
+                   .created = StoreTime(std::chrono::microseconds(row.Integer(1))),
+                   .request = std::string(row.Text(2)),
+                   .report = std::string(row.Text(3))};
+          return true;
+        });
+  }));
+  return found;
+}
+
 absl::StatusOr<Pruned> SqlRunStore::Prune(const PrunePolicy& policy) {
   return PruneRuns(*database_, policy, now_());
 }

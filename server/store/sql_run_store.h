@@ -28,6 +28,11 @@ class SqlRunStore : public RunStore {
   absl::StatusOr<KeyPage> ListKeys(std::string_view run_id, int64_t after, int limit) override;
   absl::StatusOr<std::vector<Record>> ReadRecords(std::string_view run_id,
                                                   const ReadOptions& options) override;
+  absl::StatusOr<std::optional<Record>> Find(std::string_view run_id,
+                                             std::string_view sample_key) override;
+  absl::Status AddStudy(std::string_view run_id, const StoredStudy& study) override;
+  absl::StatusOr<std::optional<StoredStudy>> NextStudy(std::string_view run_id,
+                                                       int64_t after) override;
   absl::StatusOr<Pruned> Prune(const PrunePolicy& policy) override;
   absl::StatusOr<int64_t> SizeOnDisk() override;
 
