@@ -18,27 +18,39 @@ export function formOf(fit: Fit | undefined): Form {
 
 export interface CurvePoint {x: number; y: number; lower: number; upper: number}
 
-// Empty when the fit does not exist.
-export function curve(fit: Fit, points: Point[], steps = 60): CurvePoint[] {
+export interface Curve {
+  at(x: number): CurvePoint;  // the fit and the 95% interval of its mean
+  range: [number, number];    // of x, over the points it was made of
+}
+
+// Undefined when the fit does not exist, or too few of the points are its own.
+export function curve(fit: Fit, points: Point[]): Curve | undefined {
   const form = formOf(fit);
   const a = fit.intercept?.value;
   const b = fit.slope?.value;
-  if (fit.undefined || a === undefined || b === undefined) return [];
-  const us = points.filter((point) => usable(form, point)).map((point) => form.u(point.x!));
-  if (us.length < 3) return [];
-  const mean = us.reduce((sum, u) => sum + u, 0) / us.length;
-  const spread = us.reduce((sum, u) => sum + (u - mean) ** 2, 0);
-  const [least, most] = us.reduce(([low, high], u) => [Math.min(low, u), Math.max(high, u)], [Infinity, -Infinity]);
-  // Student's t of n - 2 degrees of freedom, as the slope's own interval used it.
+  if (fit.undefined || a === undefined || b === undefined) return undefined;
+  const own = points.filter((point) => usable(form, point)).map((point) => point.x!);
+  if (own.length < 3) return undefined;
+  const mean = own.reduce((sum, x) => sum + form.u(x), 0) / own.length;
+  const spread = own.reduce((sum, x) => sum + (form.u(x) - mean) ** 2, 0);
+  // Student's t of n - 2 degrees of freedom, as the slope's own interval used it; a perfect fit has none.
   const t = (fit.slope!.upper! - b) / fit.slope!.standardError!;
-  const deviation = fit.residualDeviation ?? 0;
-  const inverse = form.u === Math.log ? Math.exp : same;
-  return Array.from({length: steps + 1}, (_, i) => {
-    const u = least + (most - least) * i / steps;
-    const v = a + b * u;
-    const half = Number.isFinite(t) ? t * deviation * Math.sqrt(1 / us.length + (u - mean) ** 2 / spread) : 0;
-    return {x: inverse(u), y: form.y(v), lower: form.y(v - half), upper: form.y(v + half)};
-  });
+  const deviation = Number.isFinite(t) ? t * (fit.residualDeviation ?? 0) : 0;
+  return {
+    range: own.reduce(([low, high], x): [number, number] => [Math.min(low, x), Math.max(high, x)], [Infinity, -Infinity]),
+    at: (x) => {
+      const v = a + b * form.u(x);
+      const half = deviation * Math.sqrt(1 / own.length + (form.u(x) - mean) ** 2 / spread);
+      return {x, y: form.y(v), lower: form.y(v - half), upper: form.y(v + half)};
+    },
+  };
+}
+
+// Points along a curve, even in what the fit is linear in.
+export function along(fit: Fit, {at, range: [least, most]}: Curve, steps = 60): CurvePoint[] {
+  const even = formOf(fit).logarithmic ? (share: number) => least * (most / least) ** share :
+                                         (share: number) => least + (most - least) * share;
+  return Array.from({length: steps + 1}, (_, i) => at(even(i / steps)));
 }
 
 function usable(form: Form, point: Point): boolean {

@@ -9,7 +9,7 @@ import {table} from '../table';
 import type {Palette} from '../theme';
 import type {Correlation, Fit, Point, RegressionReport, RegressionResult} from '../types';
 import {grid, xAxis, yAxis} from './axes';
-import {curve, formOf, forms, type CurvePoint} from './fit';
+import {along, curve, formOf, forms, type CurvePoint} from './fit';
 
 export interface RegressionChoices {y: string; form: string; choose(y: string, form: string): void}
 
@@ -83,7 +83,8 @@ function scatter(report: RegressionReport, choices: RegressionChoices, fit: Fit 
     return h('div', {class: 'chart'}, h('h3', {}, `MLP norm and ${choices.y}`), h('p', {}, describe(fit)),
              nothing('The run did not ask for the points behind the fit (regression.points), so there is nothing to plot.'));
   }
-  const fitted = fit ? curve(fit, points) : [];
+  const found = fit && curve(fit, points);
+  const fitted = fit && found ? along(fit, found) : [];
   return chart({
     title: `MLP norm and ${choices.y}`,
     label: describe(fit),
@@ -94,7 +95,13 @@ function scatter(report: RegressionReport, choices: RegressionChoices, fit: Fit 
       return `MLP norm ${decimal(point.x)}\n${isScore ? `score ${decimal(point.y)}` : `lifetime ${integer(point.y)} layers`}`;
     },
     walk: walkInOrder(points.length, (i) => ({series: 0, index: i})),
-    table: () => ({columns: ['MLP norm', unit], rows: points.map((each) => [decimal(each.x, 6), decimal(each.y, 6)]), words: []}),
+    table: () => ({
+      columns: ['MLP norm', unit, 'fit', '95% interval of the fit'], words: [],
+      rows: points.map(({x = 0, y}) => {
+        const at = found?.at(x);
+        return [decimal(x), decimal(y), decimal(at?.y), interval(at?.lower, at?.upper)];
+      }),
+    }),
   });
 }
 

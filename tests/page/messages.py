@@ -1,0 +1,9 @@
+"""The messages of sinks.v1 that the page's fixtures are made of."""
+
+import importlib
+
+from tests.e2e.stubs import analysis, mechanism, models, records  # generates all of proto/
+
+runs = importlib.import_module("sinks.v1.runs_pb2")
+
+__all__ = ["analysis", "mechanism", "models", "records", "runs"]
