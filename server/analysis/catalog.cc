@@ -4,6 +4,7 @@
 #include "server/analysis/compensation_curves.h"
 #include "server/analysis/level_histogram.h"
 #include "server/analysis/mlp_regression.h"
+#include "server/analysis/portrait.h"
 #include "server/analysis/score_statistics.h"
 #include "server/analysis/sink_rate.h"
 #include "server/analysis/sink_scores.h"
@@ -17,6 +18,10 @@ void FillSinkRate(const AnalysisSpec& spec, const Trace& trace, SampleRecord& re
 
 void FillCompensation(const AnalysisSpec& spec, const Trace& trace, SampleRecord& record) {
   record.compensation = MakeCompensationCurves(spec, trace, record);
+}
+
+void FillPortrait(const AnalysisSpec& spec, const Trace& trace, SampleRecord& record) {
+  if (record.sample_index < spec.portrait->samples) record.portrait = DrawPortrait(trace);
 }
 
 const AnalysisEntry kAnalyses[] = {
@@ -72,6 +77,13 @@ const AnalysisEntry kAnalyses[] = {
      .accumulate = [](const AnalysisSpec& spec) -> std::unique_ptr<Accumulator> {
        return std::make_unique<CompensationAccumulator>(*spec.compensation);
      }},
+    {.name = "portrait",
+     .description = "Text and norms of the first samples, kept whole for pictures",
+     .needs = "norms of the residual stream",
+     .needs_attention = false,
+     .requested = [](const AnalysisSpec& spec) { return spec.portrait.has_value(); },
+     .fill = FillPortrait,
+     .accumulate = nullptr},
 };
 
 }  // namespace

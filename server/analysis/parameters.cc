@@ -12,6 +12,7 @@ namespace {
 constexpr int64_t kMostPositions = 4096;
 constexpr int64_t kMostTokens = 1000;
 constexpr int64_t kMostDraws = 10000;
+constexpr int64_t kMostPortraits = 100;
 constexpr double kLargestRatio = 1e6;
 
 absl::Status ValidateScores(const ScoreParameters& p) {
@@ -57,6 +58,10 @@ absl::Status Validate(const AnalysisSpec& spec) {
   if (spec.scores) SINKD_RETURN_IF_ERROR(ValidateScores(*spec.scores));
   if (spec.sink_rate) SINKD_RETURN_IF_ERROR(ValidateSinkRate(*spec.sink_rate));
   if (spec.levels) SINKD_RETURN_IF_ERROR(ValidateLevels(*spec.levels));
+  if (spec.portrait) {
+    SINKD_RETURN_IF_ERROR(
+        CheckRange("spec.portrait.samples", spec.portrait->samples, 1, kMostPortraits));
+  }
   if (!spec.compensation) return absl::OkStatus();
   return CheckRange("spec.compensation.bootstrap_samples", spec.compensation->bootstrap_samples, 0,
                     kMostDraws);

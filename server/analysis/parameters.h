@@ -67,6 +67,11 @@ struct CompensationParameters {
   bool operator==(const CompensationParameters&) const = default;
 };
 
+struct PortraitParameters {
+  int64_t samples = 1;  // 1 to 100: of the first so many samples of the stream
+  bool operator==(const PortraitParameters&) const = default;
+};
+
 // One request. Detection always runs; the others when present.
 struct AnalysisSpec {
   DetectionParameters detection;
@@ -75,6 +80,7 @@ struct AnalysisSpec {
   std::optional<LevelParameters> levels;
   std::optional<RegressionParameters> regression;
   std::optional<CompensationParameters> compensation;
+  std::optional<PortraitParameters> portrait;
   bool operator==(const AnalysisSpec&) const = default;
 };
 

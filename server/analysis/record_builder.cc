@@ -65,6 +65,9 @@ absl::StatusOr<SampleRecord> BuildRecord(const AnalysisSpec& spec, const SampleF
   for (const AnalysisEntry& analysis : Analyses()) {
     if (analysis.fill && analysis.requested(spec)) analysis.fill(spec, trace, record);
   }
+  if (record.portrait && token_text) {
+    for (const int32_t id : facts.token_ids) record.portrait->token_texts.push_back(token_text(id));
+  }
   if (RequiredTrace(spec).attention) record.learned_sink_mass = LearnedSinkMass(trace);
   return record;
 }

@@ -26,7 +26,8 @@ struct SampleFacts {
   bool bfloat16 = false;  // computed in bfloat16: margins under 0.01 are undecided
 };
 
-// `token_text` turns a token id into readable text; it is called for sinks only and may be empty.
+// `token_text` turns a token id into readable text; it is called for sinks, and for all tokens
+// of a portrait, and may be empty.
 // `trace` must have been made with RequiredTrace(spec). `undecided` looks at the margins of the
 // sinks past the primary one: the primary's cosine with itself is 1 at any precision.
 // Errors: those of CheckTrace (trace_check.h) - INVALID_ARGUMENT for a model of one layer (no

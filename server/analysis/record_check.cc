@@ -60,6 +60,20 @@ absl::Status CheckLearnedSinks(const SampleRecord& record) {
                       : Inconsistent(record, "the mass of learned sinks is not finite");
 }
 
+absl::Status CheckPortrait(const SampleRecord& record) {
+  if (!record.portrait) return absl::OkStatus();
+  const Portrait& portrait = *record.portrait;
+  const bool texts = portrait.token_texts.empty() ||
+                     portrait.token_texts.size() == static_cast<size_t>(record.positions);
+  const bool columns = portrait.columns >= 1 && portrait.columns <= record.positions;
+  if (!texts || !columns ||
+      portrait.state_norms.size() != static_cast<size_t>(record.layers * portrait.columns)) {
+    return Inconsistent(record, "the portrait does not have the sample's shape");
+  }
+  return Finite(portrait.state_norms) ? absl::OkStatus()
+                                      : Inconsistent(record, "the portrait is not finite");
+}
+
 }  // namespace
 
 absl::Status CheckRecord(const SampleRecord& record) {
@@ -73,6 +87,7 @@ absl::Status CheckRecord(const SampleRecord& record) {
   SINKD_RETURN_IF_ERROR(CheckSink(record, record.primary));
   for (const Sink& sink : record.sinks) SINKD_RETURN_IF_ERROR(CheckSink(record, sink));
   if (record.compensation) SINKD_RETURN_IF_ERROR(CheckCurves(record));
+  SINKD_RETURN_IF_ERROR(CheckPortrait(record));
   return CheckLearnedSinks(record);
 }
 

@@ -55,6 +55,13 @@ struct SinkRateCounts {
   int64_t undefined = 0;      // positions without a value (exclude_self at the last one)
 };
 
+// A sample's text and norms (portrait.h).
+struct Portrait {
+  std::vector<std::string> token_texts;  // [T]
+  int64_t columns = 0;
+  std::vector<float> state_norms;  // [L, columns]
+};
+
 struct SampleRecord {
   int64_t sample_index = 0;  // place in the stream, from 0
   std::string sample_id;     // the caller's name for it; may be empty
@@ -76,6 +83,7 @@ struct SampleRecord {
   // [L] mean over queries and heads of the share of the softmax that goes to learned sinks; empty
   // when the model has none, or no analysis looked at attention.
   std::vector<float> learned_sink_mass;
+  std::optional<Portrait> portrait;
 };
 
 }  // namespace sinkd
