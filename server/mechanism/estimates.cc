@@ -47,8 +47,9 @@ Estimate ShareOf::Result(std::string_view none) const {
   const double middle = (share + square / (2 * n)) / (1 + square / n);
   const double half =
       kNormal975 / (1 + square / n) * std::sqrt(share * (1 - share) / n + square / (4 * n * n));
-  estimate.lower = std::max(0.0, middle - half);
-  estimate.upper = std::min(1.0, middle + half);
+  // At the ends the two terms cancel, but not to the last bit.
+  estimate.lower = hits_ == 0 ? 0.0 : middle - half;
+  estimate.upper = hits_ == count_ ? 1.0 : middle + half;
   return estimate;
 }
 

@@ -59,10 +59,12 @@ TEST(ShareOf, HasWilsonsInterval) {
   EXPECT_NEAR(*estimate.upper, 0.9433178485456248, 1e-12);
 }
 
-TEST(ShareOf, StaysWithinZeroAndOne) {
-  const Estimate estimate = Share(3, 0).Result("none");
-  EXPECT_NEAR(*estimate.lower, 0.4385029682449546, 1e-12);
-  EXPECT_EQ(*estimate.upper, 1);
+TEST(ShareOf, EndsAtExactlyZeroAndOne) {
+  EXPECT_NEAR(*Share(3, 0).Result("none").lower, 0.4385029682449546, 1e-12);
+  for (int n = 2; n <= 200; ++n) {
+    EXPECT_EQ(*Share(n, 0).Result("none").upper, 1) << n;
+    EXPECT_EQ(*Share(0, n).Result("none").lower, 0) << n;
+  }
 }
 
 TEST(ShareOf, HasNoIntervalUnderTwoValues) {
