@@ -1,5 +1,6 @@
 #include "client/cli/report_data.h"
 
+#include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/time_util.h>
 

@@ -1,8 +1,10 @@
 // Access: by keyboard, on a narrow screen, in light and dark, and what axe finds.
 import {expect, figure, marks, open, seriousFaults, settled, test} from './site.js';
 
-const views = ['#/runs', '#/runs/demo-a', '#/runs/demo-b', '#/runs/nightly-00', '#/compare?a=demo-a&b=demo-b',
-               '#/compare', '#/models', '#/models/planted', '#/groups'];
+const views = [
+  '#/runs', '#/runs/demo-a', '#/runs/demo-b', '#/runs/nightly-00', '#/compare?a=demo-a&b=demo-b',
+  '#/compare', '#/models', '#/models/planted', '#/groups'
+];
 
 for (const scheme of ['light', 'dark']) {
   test(`axe finds no serious fault in ${scheme}`, async ({page, site}) => {
@@ -50,11 +52,14 @@ test('the page is walked by keyboard alone', async ({page, site}) => {
   await chart.locator('.keys').focus();
   const readout = chart.locator('.readout');
   await page.keyboard.press('ArrowRight');
-  await expect(readout).toHaveText('first layer 3, lifetime 17 layers; 41 primary (2.06% of those shown)');
+  await expect(readout).toHaveText(
+      'first layer 3, lifetime 17 layers; 41 primary (2.06% of those shown)');
   await page.keyboard.press('End');
-  await expect(readout).toHaveText('first layer 18, lifetime 3 layers; 5 noise (0.252% of those shown)');
+  await expect(readout).toHaveText(
+      'first layer 18, lifetime 3 layers; 5 noise (0.252% of those shown)');
   // The tooltip goes where the keys go.
-  await expect(chart.locator('.drawing > div').last()).toContainText('first layer 18, lifetime 3 layers');
+  await expect(chart.locator('.drawing > div').last())
+      .toContainText('first layer 18, lifetime 3 layers');
   await page.keyboard.press('Home');
   await page.keyboard.press('ArrowLeft');
   await expect(readout).toContainText('first layer 3, lifetime 17');

@@ -28,14 +28,17 @@ test('hovering a cell tells its level, counts and share', async ({page, site}) =
   const cells = await marks(chart);
   // The leftmost of the topmost row is (3, 17).
   const first = cells.reduce((best, cell) => cell.x < best.x ? cell : best);
-  expect(await hoverText(page, chart, first)).toEqual(
-      ['first layer 3, lifetime 17 layers', '41 primary (2.06% of those shown)']);
+  expect(await hoverText(page, chart, first)).toEqual([
+    'first layer 3, lifetime 17 layers', '41 primary (2.06% of those shown)'
+  ]);
   // Cells to the right of it are 9 layers on, and 12 rows down: two kinds share (12, 5).
   const {width, height} = first;
-  const both = cells.find((cell) => Math.abs(cell.x - first.x - 9 * width) < width / 2 &&
-                                    Math.abs(cell.y - first.y - 12 * height) < height / 2);
-  expect(await hoverText(page, chart, both)).toEqual(
-      ['first layer 12, lifetime 5 layers', '1,234 secondary, 6 noise (62.4% of those shown)']);
+  const both = cells.find(
+      (cell) => Math.abs(cell.x - first.x - 9 * width) < width / 2 &&
+          Math.abs(cell.y - first.y - 12 * height) < height / 2);
+  expect(await hoverText(page, chart, both)).toEqual([
+    'first layer 12, lifetime 5 layers', '1,234 secondary, 6 noise (62.4% of those shown)'
+  ]);
 });
 
 test('a click on a level keeps that level only, and the address says so', async ({page, site}) => {
@@ -45,7 +48,8 @@ test('a click on a level keeps that level only, and the address says so', async 
   const cells = await marks(chart);
   const first = cells.reduce((best, cell) => cell.x < best.x ? cell : best);
   await page.mouse.click(first.x + 9 * first.width, first.y + 12 * first.height);
-  await expect(page.getByText('Only sinks that start at layer 12 and live 5 layers.')).toBeVisible();
+  await expect(page.getByText('Only sinks that start at layer 12 and live 5 layers.'))
+      .toBeVisible();
   await expect(figure(page, levels)).toBeVisible();
   await expect.poll(async () => (await marks(figure(page, levels))).length).toBe(1);
   expect(page.url()).toContain('level=12x5');
@@ -63,14 +67,18 @@ test('the regression shows every point, the fit and its interval', async ({page,
   expect(drawn.length - dots.length, 'the band').toBe(1);
   const [fit] = regression.score.fits;
   const told = (value) => String(Number(value.toPrecision(4)));
-  await expect(chart.locator('.hint')).toContainText(
-      `y = ${told(fit.intercept.value)} + ${told(fit.slope.value)} ln x`);
-  await expect(chart.locator('.hint')).toContainText(
-      `95% interval ${told(fit.slope.lower)} to ${told(fit.slope.upper)}, p < 0.001`);
+  await expect(chart.locator('.hint'))
+      .toContainText(`y = ${told(fit.intercept.value)} + ${told(fit.slope.value)} ln x`);
+  await expect(chart.locator('.hint'))
+      .toContainText(
+          `95% interval ${told(fit.slope.lower)} to ${told(fit.slope.upper)}, p < 0.001`);
   await chart.locator('summary').click();
-  const rows = await chart.locator('tbody tr').evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
-  expect(rows.map(([x, , ...fitted]) => [x, ...fitted])).toEqual(
-      intervals.map(([x, mean, lower, upper]) => [told(x), told(mean), `${told(lower)} to ${told(upper)}`]));
+  const rows =
+      await chart.locator('tbody tr')
+          .evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  expect(rows.map(([x, , ...fitted]) => [x, ...fitted]))
+      .toEqual(intervals.map(
+          ([x, mean, lower, upper]) => [told(x), told(mean), `${told(lower)} to ${told(upper)}`]));
   await page.getByRole('radio', {name: 'lifetime'}).check();
   await expect(figure(page, 'MLP norm and lifetime')).toBeVisible();
 });
@@ -98,8 +106,10 @@ test('compensation tells the block under the pointer with both intervals', async
   const told = (value) => String(Number(value.toPrecision(4)));
   expect(text.split('\n')).toEqual([
     'block 13',
-    `primary 0.27 (95% interval ${told(block.primaryInterval.lower)} to ${told(block.primaryInterval.upper)})`,
-    `secondary 0.24 (95% interval ${told(block.secondaryInterval.lower)} to ${told(block.secondaryInterval.upper)})`,
+    `primary 0.27 (95% interval ${told(block.primaryInterval.lower)} to ${
+        told(block.primaryInterval.upper)})`,
+    `secondary 0.24 (95% interval ${told(block.secondaryInterval.lower)} to ${
+        told(block.secondaryInterval.upper)})`,
     'rest 0.49',
   ]);
   // 3 lines of 24 points and 2 bands.
@@ -108,19 +118,22 @@ test('compensation tells the block under the pointer with both intervals', async
   expect(drawn.filter(({width}) => width > 100)).toHaveLength(2);
 });
 
-test('the norms of a sample have a cell a layer and position, and sinks on top', async ({page, site}) => {
-  await open(page, `${site}/#/runs/demo-a`);
-  const chart = figure(page, 'Norm of the states, by layer and position');
-  const drawn = await marks(chart);
-  expect(drawn.filter(({width}) => width > 20)).toHaveLength(24 * 13);
-  expect(drawn.filter(({width}) => width < 14)).toHaveLength(5);
-  await chart.locator('.keys').focus();
-  await page.keyboard.press('Home');
-  await expect(chart.locator('.readout')).toHaveText('layer 0, position 0 “<s>”; norm 5');
-  for (let i = 0; i < 12; ++i) await page.keyboard.press('ArrowUp');
-  for (let i = 0; i < 3; ++i) await page.keyboard.press('ArrowRight');
-  await expect(chart.locator('.readout')).toHaveText('layer 12, position 3 “,”; norm 153; secondary sink here');
-});
+test(
+    'the norms of a sample have a cell a layer and position, and sinks on top',
+    async ({page, site}) => {
+      await open(page, `${site}/#/runs/demo-a`);
+      const chart = figure(page, 'Norm of the states, by layer and position');
+      const drawn = await marks(chart);
+      expect(drawn.filter(({width}) => width > 20)).toHaveLength(24 * 13);
+      expect(drawn.filter(({width}) => width < 14)).toHaveLength(5);
+      await chart.locator('.keys').focus();
+      await page.keyboard.press('Home');
+      await expect(chart.locator('.readout')).toHaveText('layer 0, position 0 “<s>”; norm 5');
+      for (let i = 0; i < 12; ++i) await page.keyboard.press('ArrowUp');
+      for (let i = 0; i < 3; ++i) await page.keyboard.press('ArrowRight');
+      await expect(chart.locator('.readout'))
+          .toHaveText('layer 12, position 3 “,”; norm 153; secondary sink here');
+    });
 
 test('t-SNE maps and swap grids show what the studies found', async ({page, site}) => {
   await open(page, `${site}/#/runs/demo-a`);
@@ -130,8 +143,8 @@ test('t-SNE maps and swap grids show what the studies found', async ({page, site
   await expect(grid.locator('.hint')).toHaveText('Largest at block 12, mlp out: 90%.');
   await grid.locator('.keys').focus();
   await page.keyboard.press('End');
-  await expect(grid.locator('.readout')).toHaveText(
-      'block 12, mlp out; 90% suppressed (95% interval 80% to 100%, 30 sinks)');
+  await expect(grid.locator('.readout'))
+      .toHaveText('block 12, mlp out; 90% suppressed (95% interval 80% to 100%, 30 sinks)');
   await expect(page.getByText('Partial: 12 of 40 samples were left')).toBeVisible();
   await expect(page.getByText('Decision layer: block 11, seen at mlp out.')).toBeVisible();
 });

@@ -27,7 +27,8 @@ class Runs(runs_service.RunServiceServicer):
         yield planted_runs.summary(known(request.names[0], context))
 
     def StreamRecords(self, request, context):
-        for record in planted_runs.stored_records(known(request.name, context)).records[:request.limit]:
+        stored = planted_runs.stored_records(known(request.name, context)).records
+        for record in stored[:request.limit]:
             yield runs.StreamRecordsResponse(records=[record])
 
     def ListStudies(self, request, context):

@@ -39,8 +39,9 @@ def planted_models():
     broken = models.Model(
         name="models/broken", state=models.MODEL_STATE_FAILED, architecture="opt", blocks=12,
         failure="model.safetensors: layer 3 holds NaN")
-    idle = models.Model(name="models/idle", state=models.MODEL_STATE_AVAILABLE, architecture="qwen2",
-                        blocks=28, hidden_size=3584, max_positions=131072)
+    idle = models.Model(
+        name="models/idle", state=models.MODEL_STATE_AVAILABLE, architecture="qwen2", blocks=28,
+        hidden_size=3584, max_positions=131072)
     return [broken, idle, planted]
 
 
@@ -72,7 +73,8 @@ def run_answers():
         yield f"{path}/studies", {}, {
             "studies": [as_json(each) for each in planted_studies.studies(name)]}
     level = {"lStart": "12", "lifetime": "5"}
-    yield "/api/v1/runs/demo-a/summary", level, as_json(planted_runs.summary("demo-a", level=(12, 5)))
+    one_level = planted_runs.summary("demo-a", level=(12, 5))
+    yield "/api/v1/runs/demo-a/summary", level, as_json(one_level)
     groups = [planted_runs.summary(name) for name in ("demo-a", "demo-b")]
     yield "/api/v1/summaries", {}, {"summaries": [as_json(each) for each in groups]}
 
@@ -82,7 +84,8 @@ def answers():
         for path, query, body in part():
             yield {"path": path, "query": query, "status": 200, "body": body}
     x, score, _ = planted_runs.planted_points(planted_runs.SEED)
-    yield {"path": "intervals", "query": {}, "status": 0, "body": planted_runs.mean_intervals(x, score)}
+    yield {"path": "intervals", "query": {}, "status": 0,
+           "body": planted_runs.mean_intervals(x, score)}
     yield {"path": "*", "query": {}, "status": 404,
            "body": error(code_pb2.NOT_FOUND, "there is no run by this name", "RUN_NOT_FOUND",
                          fix="see GET /api/v1/runs")}

@@ -26,8 +26,9 @@ def write_report(sinkctl, out):
     try:
         subprocess.run([sinkctl, "--server", address, "report", "demo-a", "demo-b", "-o", out],
                        check=True)
-        gone = subprocess.run([sinkctl, "--server", address, "report", "gone", "-o", out.with_name("gone.html")],
-                              capture_output=True, text=True)
+        gone = subprocess.run(
+            [sinkctl, "--server", address, "report", "gone", "-o", out.with_name("gone.html")],
+            capture_output=True, text=True)
         assert gone.returncode == 4 and "there is no run gone" in gone.stderr, gone
         assert not list(out.parent.glob("gone.html*")), "a report that failed leaves no file"
     finally:
@@ -46,7 +47,8 @@ def main():
                        SINKD_PAGE_ANSWERS=str(answers), SINKD_PAGE_REPORT=str(out / "report.html"),
                        SINKD_PAGE_OUT=str(out / "playwright"))
     playwright = HERE / "node_modules" / "@playwright" / "test" / "cli.js"
-    sys.exit(subprocess.run(["node", playwright, "test", *rest], cwd=HERE, env=environment).returncode)
+    done = subprocess.run(["node", playwright, "test", *rest], cwd=HERE, env=environment)
+    sys.exit(done.returncode)
 
 
 if __name__ == "__main__":

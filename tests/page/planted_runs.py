@@ -31,9 +31,11 @@ LEVELS = {
     "nightly-00": {},
 }
 # Tokens of the portrayed sample, and the sinks past the first token.
-TEXT = ["<s>", "The", " cat", ",", " which", " sat", "\n", "<img src=x onerror=alert(1)>", ".", " So",
-        " it", " was", "."]
-SINKS = {3: (12, 5, "secondary"), 6: (14, 5, "secondary"), 7: (11, 1, "noise"), 8: (3, 17, "primary")}
+TEXT = ["<s>", "The", " cat", ",", " which", " sat", "\n", "<img src=x onerror=alert(1)>", ".",
+        " So", " it", " was", "."]
+SINKS = {
+    3: (12, 5, "secondary"), 6: (14, 5, "secondary"), 7: (11, 1, "noise"), 8: (3, 17, "primary"),
+}
 
 
 def run(name):
@@ -109,8 +111,12 @@ def mean_intervals(x, y):
 
 def regression_result(x, y):
     same, log = (lambda a: a), numpy.log
-    forms = [(records.REGRESSION_FORM_LINEAR_LOG, log, same), (records.REGRESSION_FORM_LOG_LINEAR, same, log),
-             (records.REGRESSION_FORM_LOG_LOG, log, log), (records.REGRESSION_FORM_LINEAR, same, same)]
+    forms = [
+        (records.REGRESSION_FORM_LINEAR_LOG, log, same),
+        (records.REGRESSION_FORM_LOG_LINEAR, same, log),
+        (records.REGRESSION_FORM_LOG_LOG, log, log),
+        (records.REGRESSION_FORM_LINEAR, same, same),
+    ]
     result = records.RegressionResult()
     result.fits.extend(fit(form, x, y, u, v) for form, u, v in forms)
     for name, test in (("pearson", scipy.stats.pearsonr), ("spearman", scipy.stats.spearmanr)):
@@ -172,8 +178,9 @@ def compensation_report(seed):
 
 def score_report():
     def statistics(kind, count, mean):
-        return records.ScoreStatistics(kind=kind, count=count, undefined=2, mean=mean, deviation=0.04,
-                                       minimum=mean / 2, maximum=2 * mean)
+        return records.ScoreStatistics(
+            kind=kind, count=count, undefined=2, mean=mean, deviation=0.04, minimum=mean / 2,
+            maximum=2 * mean)
     return records.ScoreReport(
         primary_position=statistics(records.SINK_KIND_PRIMARY, 99, 0.44),
         by_kind=[statistics(records.SINK_KIND_SECONDARY, 1827, 0.12),
@@ -183,7 +190,8 @@ def score_report():
 def summary(name, level=None):
     counts = {key: n for key, n in LEVELS[name].items() if level is None or key[:2] == level}
     answer = runs.SummarizeRunsResponse(group=f"runs/{name}", runs=[f"runs/{name}"], run_count=1)
-    answer.summary.MergeFrom(records.Summary(samples=100, positions=51200, levels=level_report(counts)))
+    answer.summary.MergeFrom(
+        records.Summary(samples=100, positions=51200, levels=level_report(counts)))
     if name != "nightly-00":
         answer.summary.scores.MergeFrom(score_report())
         answer.summary.regression.MergeFrom(regression_report(SEED, with_points=name == "demo-a"))
@@ -217,8 +225,8 @@ def portrayed_record():
         for position in range(len(TEXT)):
             start, lifetime = (3, 17) if position == 0 else SINKS.get(position, (0, 0, ""))[:2]
             inside = start <= layer < start + lifetime
-            record.portrait.state_norms.append(
-                (1000.0 if position == 0 else 150.0 + position) if inside else 5.0 + layer + position / 10)
+            strong = 1000.0 if position == 0 else 150.0 + position
+            record.portrait.state_norms.append(strong if inside else 5.0 + layer + position / 10)
     return record
 
 

@@ -39,9 +39,10 @@ def cluster():
     message = study(2, cluster=report)
     for i in range(TARGETS + CONTROLS):
         is_target = i < TARGETS
+        group = "POSITION_GROUP_TARGET" if is_target else "POSITION_GROUP_CONTROL"
         message.report.positions.add(
             sample_index=i // 4, position=3 + i, token_id=13 if is_target else 40 + i, l_start=12,
-            group=mechanism.POSITION_GROUP_TARGET if is_target else mechanism.POSITION_GROUP_CONTROL)
+            group=group)
     return message
 
 
@@ -84,7 +85,8 @@ def others():
             for what in ("key", "value", "state"):
                 getattr(getattr(row, group), what).MergeFrom(estimate(norm + block))
         entry = massive.rows.add(block=block, median=0.5, largest_of_rest=9)
-        entry.entries.add(sample_index=0, position=0, token_id=1, token_text="<s>", channel=1415, value=-800.0)
+        entry.entries.add(
+            sample_index=0, position=0, token_id=1, token_text="<s>", channel=1415, value=-800.0)
     yield study(6, entropy=entropy)
     yield study(7, norms=norms)
     yield study(8, massive=massive)

@@ -24,10 +24,13 @@ test('a report shows its runs, their charts and samples from disk', async ({page
   await page.getByRole('link', {name: 'demo-a', exact: true}).click();
   await settled(page);
   expect(await marks(figure(page, 'Sinks by first layer and lifetime'))).toHaveLength(10);
-  expect((await marks(figure(page, 'MLP norm and score'))).filter(({width}) => width < 12)).toHaveLength(120);
+  expect((await marks(figure(page, 'MLP norm and score'))).filter(({width}) => width < 12))
+      .toHaveLength(120);
   expect(await marks(figure(page, 't-SNE of mlp out, block 12'))).toHaveLength(60);
   await expect(page.locator('.tokens button')).toHaveCount(5);
-  await expect(page.getByRole('table', {name: /Tokens that most often/})).toContainText('</script>');
+  await expect(page.getByRole('table', {
+    name: /Tokens that most often/
+  })).toContainText('</script>');
   await expect(page.locator('.tokens')).toContainText('<img src=x onerror=alert(1)>');
   await page.getByRole('link', {name: 'planted'}).click();
   await expect(page.getByText('3 tensors are not used')).toBeVisible();
@@ -36,10 +39,13 @@ test('a report shows its runs, their charts and samples from disk', async ({page
 
 test('a report of two runs compares them', async ({page}) => {
   await open(page, `${file}#/compare?a=demo-a&b=demo-b`);
-  await expect(page.getByRole('row', {name: /^secondary sinks 1,831/})).toHaveText(/1,831.*1,152.*−679/);
+  await expect(page.getByRole('row', {
+    name: /^secondary sinks 1,831/
+  })).toHaveText(/1,831.*1,152.*−679/);
 });
 
 test('a report says what it does not hold', async ({page}) => {
   await page.goto(`${file}#/runs/none`);
-  await expect(page.getByRole('alert')).toContainText('This report does not hold what the address asks for.');
+  await expect(page.getByRole('alert'))
+      .toContainText('This report does not hold what the address asks for.');
 });

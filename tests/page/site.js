@@ -1,9 +1,8 @@
 // What the specs share: a server of fixtures, a page that may log no error, and readers of charts.
+import {expect, test as base} from '@playwright/test';
 import {readFileSync} from 'node:fs';
 import {createServer} from 'node:http';
 import {createRequire} from 'node:module';
-
-import {test as base, expect} from '@playwright/test';
 
 import {policy} from '../../server/http/page/embed.js';
 
@@ -21,14 +20,19 @@ export function answerTo(url) {
       answers.find((answer) => answer.path === '*');
 }
 
-export const bodyOf = (path, query = '') => answerTo(new URL(`http://fixtures${path}${query}`)).body;
+export const bodyOf = (path, query = '') =>
+    answerTo(new URL(`http://fixtures${path}${query}`)).body;
 export const storeOff = answers.find((answer) => answer.path === 'store off');
 export const intervals = answers.find((answer) => answer.path === 'intervals').body;
 
 function serve(request, response) {
   const url = new URL(request.url, 'http://fixtures');
   if (url.pathname === '/') {
-    response.writeHead(200, {'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy(html)}).end(html);
+    response
+        .writeHead(
+            200,
+            {'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy(html)})
+        .end(html);
     return;
   }
   const {status, body} = answerTo(url);
@@ -36,24 +40,30 @@ function serve(request, response) {
 }
 
 export const test = base.extend({
-  site: [async ({}, use) => {
-    const server = createServer(serve);
-    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-    await use(`http://127.0.0.1:${server.address().port}`);
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }, {scope: 'worker'}],
+  site: [
+    async ({}, use) => {
+      const server = createServer(serve);
+      await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+      await use(`http://127.0.0.1:${server.address().port}`);
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+    {scope: 'worker'}
+  ],
 
   // Errors that a test causes itself are taken from this list by it; the rest fail it.
-  errors: [async ({page}, use) => {
-    const errors = [];
-    page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) errors.push(message.text());
-    });
-    page.on('pageerror', (error) => errors.push(String(error)));
-    await use(errors);
-    expect(errors, 'errors on the console').toEqual([]);
-  }, {auto: true}],
+  errors: [
+    async ({page}, use) => {
+      const errors = [];
+      page.on('console', (message) => {
+        if (['error', 'warning'].includes(message.type())) errors.push(message.text());
+      });
+      page.on('pageerror', (error) => errors.push(String(error)));
+      await use(errors);
+      expect(errors, 'errors on the console').toEqual([]);
+    },
+    {auto: true}
+  ],
 });
 
 // Opens a view and waits until nothing loads any more.
@@ -65,10 +75,12 @@ export async function open(page, address) {
 export async function settled(page) {
   await expect(page.locator('main h1')).toBeVisible();
   await expect(page.getByText(/^Loading .* …$/)).toHaveCount(0);
-  await page.waitForFunction(() => [...document.querySelectorAll('.drawing')].every((each) => each.childElementCount > 0));
+  await page.waitForFunction(
+      () => [...document.querySelectorAll('.drawing')].every((each) => each.childElementCount > 0));
 }
 
-export const figure = (page, title) => page.locator('figure.chart', {has: page.getByRole('heading', {name: title, exact: true})});
+export const figure = (page, title) =>
+    page.locator('figure.chart', {has: page.getByRole('heading', {name: title, exact: true})});
 
 // The drawn marks of a chart in SVG: shapes that are filled and no text, with their places. The one
 // that fills the whole drawing is its background.
@@ -78,9 +90,17 @@ export async function marks(chart) {
     return [...svg.querySelectorAll('path, rect, circle')].flatMap((shape) => {
       const fill = getComputedStyle(shape).fill;
       const box = shape.getBoundingClientRect();
-      if (shape.closest('defs, clipPath') || fill === 'none' || fill.endsWith(', 0)') || box.width === 0) return [];
+      if (shape.closest('defs, clipPath') || fill === 'none' || fill.endsWith(', 0)') ||
+          box.width === 0)
+        return [];
       if (box.width >= whole.width - 2) return [];
-      return [{fill, x: box.x + box.width / 2, y: box.y + box.height / 2, width: box.width, height: box.height}];
+      return [{
+        fill,
+        x: box.x + box.width / 2,
+        y: box.y + box.height / 2,
+        width: box.width,
+        height: box.height
+      }];
     });
   });
 }

@@ -6,17 +6,21 @@ import {gzipSync} from 'node:zlib';
 
 // The Content-Security-Policy under which the page works: its own script, nothing else.
 export function policy(html) {
-  const scripts = [...html.toString().matchAll(/<script type="module"[^>]*>([\s\S]*?)<\/script>/g)]
-      .map(([, script]) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+  const scripts =
+      [...html.toString().matchAll(/<script type="module"[^>]*>([\s\S]*?)<\/script>/g)].map(
+          ([, script]) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
   return `default-src 'none'; script-src ${scripts.join(' ')}; style-src 'unsafe-inline'; ` +
-         "img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+      'img-src data:; connect-src \'self\'; base-uri \'none\'; form-action \'none\'; frame-ancestors \'none\'';
 }
 
 function literal(bytes) {
   const lines = [];
   for (let start = 0; start < bytes.length; start += 8192) {
-    const line = bytes.subarray(start, start + 8192).toString('latin1').replace(
-        /[^ !#->@-[\]-~]/g, (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, '0')}`);
+    const line = bytes.subarray(start, start + 8192)
+                     .toString('latin1')
+                     .replace(
+                         /[^ !#->@-[\]-~]/g,
+                         (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, '0')}`);
     lines.push(`    "${line}"`);
   }
   return lines.join('\n');

@@ -12,11 +12,13 @@ const inline = () => ({
       return code ?? source;
     };
     page.source = page.source
-        .replace(/<link rel="stylesheet"[^>]*href="([^"]+)"[^>]*>/,
-                 (_match, name) => `<style>${take(name)}</style>`)
-        .replace(/<script type="module"[^>]*src="([^"]+)"[^>]*><\/script>/,
-                 (_match, name) => `<script type="module">${
-                     take(name).replaceAll('</script', '<\\/script')}</script>`);
+                      .replace(
+                          /<link rel="stylesheet"[^>]*href="([^"]+)"[^>]*>/,
+                          (_match, name) => `<style>${take(name)}</style>`)
+                      .replace(
+                          /<script type="module"[^>]*src="([^"]+)"[^>]*><\/script>/,
+                          (_match, name) => `<script type="module">${
+                              take(name).replaceAll('</script', '<\\/script')}</script>`);
     const left = Object.keys(bundle).filter((name) => name !== 'index.html');
     if (left.length > 0) this.error(`not inlined: ${left.join(', ')}`);
   },

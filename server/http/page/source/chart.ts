@@ -1,14 +1,17 @@
-// A chart as the page shows it: a figure with a heading, the drawing, a line that tells the mark under
-// pointer or keyboard, and the same numbers as a table.
+// A chart as the page shows it: a figure with a heading, the drawing, a line that tells the mark
+// under pointer or keyboard, and the same numbers as a table.
 //
-// The drawing takes the focus as a whole; arrow keys walk its marks, Home and End go to the first and
-// the last, Escape leaves.
+// The drawing takes the focus as a whole; arrow keys walk its marks, Home and End go to the first
+// and the last, Escape leaves.
 import {add, h, newId, type Child} from './dom';
 import {echarts, type EChartsOption} from './engine';
 import {table, type Table} from './table';
 import {onThemeChange, palette, type Palette} from './theme';
 
-export interface Mark {series: number; index: number}
+export interface Mark {
+  series: number;
+  index: number
+}
 
 // How arrow keys move among marks: their places, x to the right and y up.
 export interface Walk {
@@ -27,14 +30,18 @@ export interface ChartSpec {
   walk: Walk;
   table: () => Table;
   height?: number;
-  canvas?: boolean;  // for tens of thousands of marks
-  before?: Child;    // between heading and drawing: legend, choices
+  canvas?: boolean;           // for tens of thousands of marks
+  before?: Child;             // between heading and drawing: legend, choices
   select?(mark: Mark): void;  // a click, or Enter
 }
 
 type Drawing = ReturnType<typeof echarts.init>;
 
-const drawings = new Map<HTMLElement, {drawing: Drawing; redraw(): void}>();
+const drawings = new Map < HTMLElement, {
+  drawing: Drawing;
+  redraw(): void
+}
+> ();
 
 const resizes = new ResizeObserver((entries) => {
   for (const entry of entries) {
@@ -63,14 +70,23 @@ export function walkInOrder(count: number, mark: (i: number) => Mark): Walk {
 
 export function chart(spec: ChartSpec): HTMLElement {
   const heading = newId('chart');
-  const drawn = h('div', {class: 'drawing', 'aria-hidden': 'true', style: `height:${spec.height ?? 320}px`});
+  const drawn =
+      h('div', {class: 'drawing', 'aria-hidden': 'true', style: `height:${spec.height ?? 320}px`});
   const readout = h('p', {class: 'readout', 'aria-live': 'polite'});
-  const keys = h('div', {class: 'keys', tabindex: 0, role: 'group', 'aria-roledescription': 'chart',
-                         'aria-labelledby': heading,
-                         'aria-description': `${spec.label} Arrow keys walk its ${spec.walk.count} marks.`}, drawn);
-  const figure = h('figure', {class: 'chart', 'aria-label': `${spec.title}. ${spec.label}`},
-    h('h3', {id: heading}, spec.title), h('p', {class: 'hint'}, spec.label), spec.before, keys, readout,
-    tableBeside(spec));
+  const keys =
+      h('div', {
+        class: 'keys',
+        tabindex: 0,
+        role: 'group',
+        'aria-roledescription': 'chart',
+        'aria-labelledby': heading,
+        'aria-description': `${spec.label} Arrow keys walk its ${spec.walk.count} marks.`
+      },
+        drawn);
+  const figure =
+      h('figure', {class: 'chart', 'aria-label': `${spec.title}. ${spec.label}`},
+        h('h3', {id: heading}, spec.title), h('p', {class: 'hint'}, spec.label), spec.before, keys,
+        readout, tableBeside(spec));
   requestAnimationFrame(() => draw(spec, drawn, keys, readout));
   return figure;
 }
@@ -78,13 +94,17 @@ export function chart(spec: ChartSpec): HTMLElement {
 function tableBeside(spec: ChartSpec): HTMLElement {
   const details = h('details', {}, h('summary', {}, `As a table: ${spec.title}`));
   details.addEventListener('toggle', () => {
-    if (details.open && details.childElementCount === 1) add(details, [table(spec.table(), spec.title)]);
+    if (details.open && details.childElementCount === 1)
+      add(details, [table(spec.table(), spec.title)]);
   });
   return details;
 }
 
-function tooltipText(spec: ChartSpec, parameters: unknown): HTMLElement | string {
-  const first = (Array.isArray(parameters) ? parameters[0] : parameters) as {seriesIndex?: number; dataIndex?: number};
+function tooltipText(spec: ChartSpec, parameters: unknown): HTMLElement|string {
+  const first = (Array.isArray(parameters) ? parameters[0] : parameters) as {
+    seriesIndex?: number;
+    dataIndex?: number
+  };
   if (first?.dataIndex === undefined) return '';
   return h('span', {}, spec.text({series: first.seriesIndex ?? 0, index: first.dataIndex}));
 }
@@ -95,36 +115,40 @@ function draw(spec: ChartSpec, drawn: HTMLElement, keys: HTMLElement, readout: H
   const redraw = () => {
     const colours = palette();
     const option = spec.option(colours, drawing.getWidth());
-    drawing.setOption({
-      animation: false,
-      textStyle: {fontFamily: 'inherit', color: colours.text},
-      ...option,
-      tooltip: {
-        confine: true,
-        transitionDuration: 0,
-        backgroundColor: colours.surface,
-        borderColor: colours.line,
-        textStyle: {color: colours.text, fontSize: 13},
-        extraCssText: 'white-space:pre-line;max-width:22rem;overflow-wrap:anywhere',
-        ...(option.tooltip as object),
-        formatter: (parameters: unknown) => tooltipText(spec, parameters),
-      },
-    } as EChartsOption, true);
+    drawing.setOption(
+        {
+          animation: false,
+          textStyle: {fontFamily: 'inherit', color: colours.text},
+          ...option,
+          tooltip: {
+            confine: true,
+            transitionDuration: 0,
+            backgroundColor: colours.surface,
+            borderColor: colours.line,
+            textStyle: {color: colours.text, fontSize: 13},
+            extraCssText: 'white-space:pre-line;max-width:22rem;overflow-wrap:anywhere',
+            ...(option.tooltip as object),
+            formatter: (parameters: unknown) => tooltipText(spec, parameters),
+          },
+        } as EChartsOption,
+        true);
   };
   redraw();
   drawings.set(drawn, {drawing, redraw});
   resizes.observe(drawn);
   if (spec.select) {
-    drawing.on('click', (event) => spec.select!({series: event.seriesIndex ?? 0, index: event.dataIndex}));
+    drawing.on(
+        'click', (event) => spec.select!({series: event.seriesIndex ?? 0, index: event.dataIndex}));
   }
   listen(spec, drawing, keys, readout);
 }
 
 function listen(spec: ChartSpec, drawing: Drawing, keys: HTMLElement, readout: HTMLElement): void {
   let at = -1;
-  let shown: Mark | undefined;
+  let shown: Mark|undefined;
   const leave = () => {
-    if (shown) drawing.dispatchAction({type: 'downplay', seriesIndex: shown.series, dataIndex: shown.index});
+    if (shown)
+      drawing.dispatchAction({type: 'downplay', seriesIndex: shown.series, dataIndex: shown.index});
     drawing.dispatchAction({type: 'hideTip'});
     shown = undefined;
   };
@@ -138,8 +162,10 @@ function listen(spec: ChartSpec, drawing: Drawing, keys: HTMLElement, readout: H
   };
   keys.addEventListener('keydown', (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey || spec.walk.count === 0) return;
-    if (event.key === 'Escape') leave();
-    else if (event.key === 'Enter' && shown && spec.select) spec.select(shown);
+    if (event.key === 'Escape')
+      leave();
+    else if (event.key === 'Enter' && shown && spec.select)
+      spec.select(shown);
     else {
       const next = step(spec.walk, at, event.key);
       if (next === undefined) return;
@@ -150,11 +176,15 @@ function listen(spec: ChartSpec, drawing: Drawing, keys: HTMLElement, readout: H
   keys.addEventListener('blur', leave);
 }
 
-const directions: Record<string, [number, number]> =
-    {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]};
+const directions: Record<string, [number, number]> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, 1],
+  ArrowDown: [0, -1]
+};
 
 // The mark that `key` leads to from mark `from`; -1 is none yet.
-function step(walk: Walk, from: number, key: string): number | undefined {
+function step(walk: Walk, from: number, key: string): number|undefined {
   if (key === 'Home') return 0;
   if (key === 'End') return walk.count - 1;
   const direction = directions[key];

@@ -1,7 +1,7 @@
 // Elements, made in one expression. Text is set as text: nothing here is ever parsed as HTML.
 
-export type Child = Node | string | number | null | undefined | false | Child[];
-type Attributes = Record<string, string | number | boolean | undefined | ((event: Event) => void)>;
+export type Child = Node|string|number|null|undefined|false|Child[];
+type Attributes = Record<string, string|number|boolean|undefined|((event: Event) => void)>;
 
 // An attribute that is a function listens to the event of that name.
 export function h<K extends keyof HTMLElementTagNameMap>(
@@ -9,8 +9,10 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === false) continue;
-    if (typeof value === 'function') element.addEventListener(name, value);
-    else element.setAttribute(name, value === true ? '' : String(value));
+    if (typeof value === 'function')
+      element.addEventListener(name, value);
+    else
+      element.setAttribute(name, value === true ? '' : String(value));
   }
   add(element, children);
   return element;
@@ -19,8 +21,10 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 export function add(parent: Node, children: Child[]): void {
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
-    if (Array.isArray(child)) add(parent, child);
-    else parent.appendChild(child instanceof Node ? child : document.createTextNode(String(child)));
+    if (Array.isArray(child))
+      add(parent, child);
+    else
+      parent.appendChild(child instanceof Node ? child : document.createTextNode(String(child)));
   }
 }
 

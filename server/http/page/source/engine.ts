@@ -4,8 +4,10 @@ import {GridComponent, TooltipComponent, VisualMapComponent} from 'echarts/compo
 import * as echarts from 'echarts/core';
 import {CanvasRenderer, SVGRenderer} from 'echarts/renderers';
 
-echarts.use([BarChart, HeatmapChart, LineChart, ScatterChart, GridComponent, TooltipComponent,
-             VisualMapComponent, CanvasRenderer, SVGRenderer]);
+echarts.use([
+  BarChart, HeatmapChart, LineChart, ScatterChart, GridComponent, TooltipComponent,
+  VisualMapComponent, CanvasRenderer, SVGRenderer
+]);
 
 export {echarts};
-export type {EChartsOption} from 'echarts';
+export type{EChartsOption} from 'echarts';

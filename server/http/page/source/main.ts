@@ -15,10 +15,11 @@ import {runView} from './views/run';
 import {runsView} from './views/runs';
 import type {View} from './views/view';
 
-const pages: [string, string][] = report ? [['runs', 'Runs'], ['compare', 'Compare']] :
+const pages: [string, string][] = report ?
+    [['runs', 'Runs'], ['compare', 'Compare']] :
     [['runs', 'Runs'], ['models', 'Models'], ['compare', 'Compare'], ['groups', 'Groups']];
 
-function viewOf({path}: Route): View | undefined {
+function viewOf({path}: Route): View|undefined {
   const [page = 'runs', id] = path;
   if (path.length > 2) return undefined;
   if (page === 'runs') return id ? runView : runsView;
@@ -28,14 +29,20 @@ function viewOf({path}: Route): View | undefined {
 }
 
 function showPages(current: string): void {
-  replace(document.getElementById('pages')!, pages.map(([page, name]) => h(
-    'a', {href: address([page]), 'aria-current': page === current ? 'page' : undefined}, name)));
+  replace(
+      document.getElementById('pages')!,
+      pages.map(
+          ([page, name]) =>
+              h('a', {href: address([page]), 'aria-current': page === current ? 'page' : undefined},
+                name)));
 }
 
-function footer(): HTMLElement | null {
+function footer(): HTMLElement|null {
   if (!report) return null;
-  return h('footer', {}, `A report of ${report.created ? time(report.created) : 'unknown time'}, written by sinkctl ` +
-                         `${report.sinkctl ?? ''} from the server at ${report.server ?? 'an unknown address'}.`);
+  return h(
+      'footer', {},
+      `A report of ${report.created ? time(report.created) : 'unknown time'}, written by sinkctl ` +
+          `${report.sinkctl ?? ''} from the server at ${report.server ?? 'an unknown address'}.`);
 }
 
 let leaving = new AbortController();
@@ -51,7 +58,8 @@ async function show(): Promise<void> {
   sweepCharts();
   showPages(route.path[0] ?? 'runs');
   const view = viewOf(route);
-  // A filter that was changed keeps the focus where it was as far as it can; a new view begins anew.
+  // A filter that was changed keeps the focus where it was as far as it can; a new view begins
+  // anew.
   const moved = shownPath !== '' && shownPath !== route.path.join('/');
   shownPath = route.path.join('/') || 'runs';
   if (moved) {
@@ -60,8 +68,10 @@ async function show(): Promise<void> {
   }
   document.title = `${route.path.at(-1) ?? 'runs'} - sinkd`;
   if (!view) {
-    main.append(h('h1', {}, 'No such page'), h('p', {}, 'The address names no view of this page. ',
-                                               h('a', {href: address(['runs'])}, 'All runs')));
+    main.append(
+        h('h1', {}, 'No such page'),
+        h('p', {}, 'The address names no view of this page. ',
+          h('a', {href: address(['runs'])}, 'All runs')));
     return;
   }
   try {

@@ -1,7 +1,13 @@
 // The studies of sinks.v1 as the API's JSON has them, as far as the page reads them.
 import type {Int64} from './format';
 
-export interface Estimate {value?: number; lower?: number; upper?: number; n?: Int64; undefined?: string}
+export interface Estimate {
+  value?: number;
+  lower?: number;
+  upper?: number;
+  n?: Int64;
+  undefined?: string
+}
 
 export interface StudyPosition {
   sampleIndex?: Int64;
@@ -12,7 +18,13 @@ export interface StudyPosition {
   sameToken?: boolean;
 }
 
-export interface TsneMap {block?: number; site?: string; perplexity?: number; divergence?: number; coordinates?: number[]}
+export interface TsneMap {
+  block?: number;
+  site?: string;
+  perplexity?: number;
+  divergence?: number;
+  coordinates?: number[]
+}
 
 export interface ClusterRow {
   block?: number;
@@ -49,7 +61,11 @@ export interface SwapRow {
   controlLossChange?: Estimate;
 }
 
-export interface SwapReport {rows?: SwapRow[]; samplesLeftOut?: Int64; undefined?: string}
+export interface SwapReport {
+  rows?: SwapRow[];
+  samplesLeftOut?: Int64;
+  undefined?: string
+}
 
 export interface SteerRow {
   tau?: number;
@@ -68,7 +84,11 @@ export interface PcaDirection {
   trials?: {scale?: number; outputNorm?: number; cosine?: number}[];
 }
 
-export interface GroupNorms {key?: Estimate; value?: Estimate; state?: Estimate}
+export interface GroupNorms {
+  key?: Estimate;
+  value?: Estimate;
+  state?: Estimate
+}
 
 export interface StudyReport {
   partial?: boolean;
@@ -83,23 +103,52 @@ export interface StudyReport {
   seconds?: number;
   align?: {
     sites?: string[];
-    rows?: {site?: string; group?: string; lStart?: number; cosine?: Estimate; minimum?: number; median?: number; maximum?: number}[];
+    rows?: {
+      site?: string;
+      group?: string;
+      lStart?: number;
+      cosine?: Estimate;
+      minimum?: number;
+      median?: number;
+      maximum?: number
+    }[];
   };
-  pca?: {block?: number; rows?: Int64; meanNorm?: number; components?: PcaDirection[]; random?: PcaDirection[]; undefined?: string};
+  pca?: {
+    block?: number;
+    rows?: Int64;
+    meanNorm?: number;
+    components?: PcaDirection[];
+    random?: PcaDirection[];
+    undefined?: string
+  };
   cluster?: ClusterReport;
   swap?: SwapReport;
   steer?: {block?: number; steered?: Int64; rows?: SteerRow[]; undefined?: string};
-  entropy?: {rows?: {block?: number; entropy?: Estimate; normalized?: Estimate; withoutSinks?: Estimate}[]};
-  norms?: {rows?: {block?: number; primary?: GroupNorms; secondary?: GroupNorms; rest?: GroupNorms}[]};
+  entropy?: {
+    rows?: {block?: number; entropy?: Estimate; normalized?: Estimate; withoutSinks?: Estimate}[]
+  };
+  norms?:
+      {rows?: {block?: number; primary?: GroupNorms; secondary?: GroupNorms; rest?: GroupNorms}[]};
   massive?: {
     rows?: {
       block?: number;
       sampleIndex?: Int64;
-      entries?: {sampleIndex?: Int64; position?: number; tokenId?: number; tokenText?: string; channel?: number; value?: number}[];
+      entries?: {
+        sampleIndex?: Int64;
+        position?: number;
+        tokenId?: number;
+        tokenText?: string;
+        channel?: number;
+        value?: number
+      }[];
       median?: number;
       largestOfRest?: number;
     }[];
   };
 }
 
-export interface Study {createTime?: string; request?: {model?: string; seed?: Int64}; report?: StudyReport}
+export interface Study {
+  createTime?: string;
+  request?: {model?: string; seed?: Int64};
+  report?: StudyReport
+}

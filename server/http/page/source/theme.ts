@@ -37,9 +37,7 @@ export function startTheme(): void {
   dark.addEventListener('change', () => listeners.forEach((listener) => listener()));
 }
 
-export function onThemeChange(listener: () => void): void {
-  listeners.add(listener);
-}
+export function onThemeChange(listener: () => void): void { listeners.add(listener); }
 
 export interface Palette {
   text: string;
@@ -50,7 +48,7 @@ export interface Palette {
   secondary: string;
   noise: string;
   accent: string;
-  ramps: Record<'primary' | 'secondary' | 'noise' | 'heat', string[]>;
+  ramps: Record<'primary'|'secondary'|'noise'|'heat', string[]>;
   categories: string[];
 }
 

@@ -1,7 +1,7 @@
 // The messages of sinks.v1 as the API's JSON has them, as far as the page reads them.
 import type {Int64} from './format';
 
-export type Kind = 'SINK_KIND_PRIMARY' | 'SINK_KIND_SECONDARY' | 'SINK_KIND_NOISE';
+export type Kind = 'SINK_KIND_PRIMARY'|'SINK_KIND_SECONDARY'|'SINK_KIND_NOISE';
 
 export interface Model {
   name?: string;
@@ -24,7 +24,8 @@ export interface Model {
 
 export interface Spec {
   model?: string;
-  detection?: {cosineThreshold?: number; minNormRatio?: number; kindRule?: string; lastState?: string};
+  detection?:
+      {cosineThreshold?: number; minNormRatio?: number; kindRule?: string; lastState?: string};
   scores?: object;
   sinkRate?: {epsilon?: number; firstTokens?: number};
   levels?: {minShare?: number};
@@ -50,7 +51,12 @@ export interface Run {
   sizeBytes?: Int64;
 }
 
-export interface LevelCount {lStart?: number; lifetime?: number; kind?: Kind; count?: Int64}
+export interface LevelCount {
+  lStart?: number;
+  lifetime?: number;
+  kind?: Kind;
+  count?: Int64
+}
 
 export interface LevelReport {
   counts?: LevelCount[];
@@ -99,9 +105,21 @@ export interface Fit {
   aic?: number;
 }
 
-export interface Correlation {n?: Int64; undefined?: string; value?: number; p?: number}
-export interface RegressionResult {fits?: Fit[]; pearson?: Correlation; spearman?: Correlation}
-export interface Point {x?: number; y?: number}
+export interface Correlation {
+  n?: Int64;
+  undefined?: string;
+  value?: number;
+  p?: number
+}
+export interface RegressionResult {
+  fits?: Fit[];
+  pearson?: Correlation;
+  spearman?: Correlation
+}
+export interface Point {
+  x?: number;
+  y?: number
+}
 
 export interface RegressionReport {
   score?: RegressionResult;
@@ -111,7 +129,10 @@ export interface RegressionReport {
   lifetimePoints?: Point[];
 }
 
-export interface Interval {lower?: number; upper?: number}
+export interface Interval {
+  lower?: number;
+  upper?: number
+}
 
 export interface BlockCompensation {
   primary?: number;
@@ -133,7 +154,13 @@ export interface CompensationReport {
   spearmanInterval?: Interval;
 }
 
-export interface SinkRateReport {samples?: Int64; leftOut?: Int64; rates?: number[]; cells?: Int64[]; hits?: Int64[]}
+export interface SinkRateReport {
+  samples?: Int64;
+  leftOut?: Int64;
+  rates?: number[];
+  cells?: Int64[];
+  hits?: Int64[]
+}
 
 export interface Summary {
   samples?: Int64;
@@ -148,7 +175,13 @@ export interface Summary {
   learnedSinks?: {samples?: Int64; mass?: number[]};
 }
 
-export interface GroupSummary {group?: string; runs?: string[]; runCount?: Int64; summary?: Summary; spec?: Spec}
+export interface GroupSummary {
+  group?: string;
+  runs?: string[];
+  runCount?: Int64;
+  summary?: Summary;
+  spec?: Spec
+}
 
 export interface Sink {
   position?: number;
@@ -165,7 +198,11 @@ export interface Sink {
   score?: number;
 }
 
-export interface Portrait {tokenTexts?: string[]; columns?: number; stateNorms?: (number | string)[]}
+export interface Portrait {
+  tokenTexts?: string[];
+  columns?: number;
+  stateNorms?: (number|string)[]
+}
 
 export interface SampleRecord {
   sampleIndex?: Int64;

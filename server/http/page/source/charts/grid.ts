@@ -2,9 +2,15 @@
 import {chart} from '../chart';
 import type {EChartsOption} from '../engine';
 import type {Palette} from '../theme';
-import {cellLabel, grid, xAxis, yAxis} from './axes';
+import {grid, textOn, xAxis, yAxis} from './axes';
 
-export interface GridCell {column: number; row: number; value: number | undefined; label: string; text: string}
+export interface GridCell {
+  column: number;
+  row: number;
+  value: number|undefined;
+  label: string;
+  text: string
+}
 
 export interface GridSpec {
   title: string;
@@ -22,16 +28,31 @@ function option(spec: GridSpec, colours: Palette): EChartsOption {
     grid: {...grid, left: 84},
     xAxis: {...xAxis(colours, spec.xName), ...category, data: spec.columns},
     yAxis: {...yAxis(colours, ''), ...category, data: spec.rows},
-    visualMap: [{type: 'continuous', show: false, seriesIndex: 0, dimension: 2, min: spec.scale[0], max: spec.scale[1],
-                 inRange: {color: colours.ramps.secondary}}],
+    visualMap: [{
+      type: 'continuous',
+      show: false,
+      seriesIndex: 0,
+      dimension: 2,
+      min: spec.scale[0],
+      max: spec.scale[1],
+      inRange: {color: colours.ramps.secondary}
+    }],
     series: [{
       type: 'heatmap',
-      data: spec.cells.map((cell) => ({
-        value: [cell.column, cell.row, cell.value ?? 0],
-        itemStyle: cell.value === undefined ? {color: 'transparent'} : {},
-        label: {formatter: cell.label},
-      })),
-      label: {show: true, fontSize: 11, ...cellLabel(colours)},
+      data: spec.cells.map(
+          (cell) => ({
+            value: [cell.column, cell.row, cell.value ?? 0],
+            itemStyle: cell.value === undefined ? {color: 'transparent'} : {},
+            label: {
+              formatter: cell.label,
+              color: cell.value === undefined ?
+                  colours.text :
+                  textOn(
+                      colours.ramps.secondary,
+                      (cell.value - spec.scale[0]) / (spec.scale[1] - spec.scale[0]), colours),
+            },
+          })),
+      label: {show: true, fontSize: 11},
       itemStyle: {borderColor: colours.surface, borderWidth: 1},
       emphasis: {itemStyle: {borderColor: colours.text, borderWidth: 2}},
     }],
@@ -52,8 +73,14 @@ export function gridChart(spec: GridSpec): HTMLElement {
     },
     table: () => ({
       columns: ['', ...spec.columns.map((each) => `${spec.xName} ${each}`)],
-      rows: spec.rows.map((name, row) => [name, ...spec.columns.map(
-        (_, column) => spec.cells.find((cell) => cell.row === row && cell.column === column)?.label ?? '-')]),
+      rows: spec.rows.map(
+          (name, row) =>
+              [name,
+               ...spec.columns.map(
+                   (_, column) =>
+                       spec.cells.find((cell) => cell.row === row && cell.column === column)
+                           ?.label ??
+                       '-')]),
     }),
   });
 }

@@ -6,9 +6,13 @@ import {decimal, integer, percent, toNumber} from '../format';
 import {choice, kindName, kindNames, type KindName} from '../kinds';
 import type {Palette} from '../theme';
 import type {LevelReport} from '../types';
-import {cellLabel, grid, labels, xAxis, yAxis} from './axes';
+import {grid, labels, textOn, xAxis, yAxis} from './axes';
 
-export interface Extent {start: [number, number]; lifetime: [number, number]; most: number}
+export interface Extent {
+  start: [number, number];
+  lifetime: [number, number];
+  most: number
+}
 
 interface Cell {
   lStart: number;
@@ -33,7 +37,8 @@ function cellsOf(report: LevelReport, kind: string): Cell[] {
     if (kind !== 'all' && kind !== name) continue;
     const [lStart, lifetime] = [each.lStart ?? 0, each.lifetime ?? 0];
     const key = `${lStart} ${lifetime}`;
-    const cell = cells.get(key) ?? {lStart, lifetime, counts: {secondary: 0, primary: 0, noise: 0}, total: 0, kind: name};
+    const cell = cells.get(key) ??
+        {lStart, lifetime, counts: {secondary: 0, primary: 0, noise: 0}, total: 0, kind: name};
     cell.counts[name] += toNumber(each.count);
     cell.total += toNumber(each.count);
     if (cell.counts[name] > cell.counts[cell.kind]) cell.kind = name;
@@ -59,29 +64,42 @@ const short = new Intl.NumberFormat('en-US', {notation: 'compact', maximumFracti
 
 function breakdown(cell: Cell): string {
   return kindNames.filter((name) => cell.counts[name] > 0)
-      .map((name) => `${integer(cell.counts[name])} ${name}`).join(', ');
+      .map((name) => `${integer(cell.counts[name])} ${name}`)
+      .join(', ');
 }
 
 function cellText(cell: Cell, all: number): string {
-  return `first layer ${cell.lStart}, lifetime ${cell.lifetime} layer${cell.lifetime === 1 ? '' : 's'}\n` +
-         `${breakdown(cell)} (${percent(cell.total / all)} of those shown)`;
+  return `first layer ${cell.lStart}, lifetime ${cell.lifetime} layer${
+             cell.lifetime === 1 ? '' : 's'}\n` +
+      `${breakdown(cell)} (${percent(cell.total / all)} of those shown)`;
 }
 
-function seriesOf(kind: KindName, cells: Cell[], extent: Extent, colours: Palette, labelled: boolean) {
+function seriesOf(
+    kind: KindName, cells: Cell[], extent: Extent, colours: Palette, labelled: boolean) {
   return {
     type: 'heatmap' as const,
     name: kind,
-    data: cells.filter((cell) => cell.kind === kind).map((cell) => ({
-      value: [cell.lStart - extent.start[0], cell.lifetime - extent.lifetime[0], Math.log1p(cell.total)],
-      label: {formatter: short.format(cell.total)},
-    })),
-    label: {show: labelled, fontSize: 10, ...cellLabel(colours)},
+    data: cells.filter((cell) => cell.kind === kind)
+              .map((cell) => ({
+                     value: [
+                       cell.lStart - extent.start[0], cell.lifetime - extent.lifetime[0],
+                       Math.log1p(cell.total)
+                     ],
+                     label: {
+                       formatter: short.format(cell.total),
+                       color: textOn(
+                           colours.ramps[kind], Math.log1p(cell.total) / Math.log1p(extent.most),
+                           colours),
+                     },
+                   })),
+    label: {show: labelled, fontSize: 10},
     itemStyle: {borderColor: colours.surface, borderWidth: 1},
     emphasis: {itemStyle: {borderColor: colours.text, borderWidth: 2}},
   };
 }
 
-function levelOption(cells: Cell[], extent: Extent, colours: Palette, width: number): EChartsOption {
+function levelOption(
+    cells: Cell[], extent: Extent, colours: Palette, width: number): EChartsOption {
   const columns = extent.start[1] - extent.start[0] + 1;
   const category = {type: 'category' as const, splitLine: {show: false}};
   return {
@@ -89,29 +107,45 @@ function levelOption(cells: Cell[], extent: Extent, colours: Palette, width: num
     xAxis: {...xAxis(colours, 'first layer'), ...category, data: labels(...extent.start)},
     yAxis: {...yAxis(colours, 'lifetime, layers'), ...category, data: labels(...extent.lifetime)},
     visualMap: kindNames.map((kind, i) => ({
-      type: 'continuous' as const, show: false, seriesIndex: i, dimension: 2, min: 0,
-      max: Math.log1p(extent.most), inRange: {color: colours.ramps[kind]},
-    })),
+                               type: 'continuous' as const,
+                               show: false,
+                               seriesIndex: i,
+                               dimension: 2,
+                               min: 0,
+                               max: Math.log1p(extent.most),
+                               inRange: {color: colours.ramps[kind]},
+                             })),
     series: kindNames.map((kind) => seriesOf(kind, cells, extent, colours, width / columns >= 32)),
   };
 }
 
 function describe(report: LevelReport, cells: Cell[]): string {
   const most = cells.reduce((best, cell) => cell.total > best.total ? cell : best, cells[0]!);
-  return `${integer(cells.length)} level${cells.length === 1 ? '' : 's'}; the most frequent starts at layer ${most.lStart} ` +
-         `and lives ${most.lifetime} layer${most.lifetime === 1 ? '' : 's'} (${integer(most.total)} sinks). ` +
-         `${decimal(report.secondaryPer1000Tokens)} secondary sinks per 1,000 tokens.`;
+  return `${integer(cells.length)} level${
+             cells.length === 1 ? '' : 's'}; the most frequent starts at layer ${most.lStart} ` +
+      `and lives ${most.lifetime} layer${most.lifetime === 1 ? '' : 's'} (${
+             integer(most.total)} sinks). ` +
+      `${decimal(report.secondaryPer1000Tokens)} secondary sinks per 1,000 tokens.`;
 }
 
-export function levelKinds(report: LevelReport, kind: string, choose: (kind: string) => void): HTMLElement {
-  return choice('Kind', [
-    {value: 'all', text: 'all', count: toNumber(report.primary) + toNumber(report.secondary) + toNumber(report.noise)},
-    ...kindNames.map((name) => ({value: name, text: name, swatch: name, count: report[name] ?? 0})),
-  ], kind, choose);
+export function levelKinds(
+    report: LevelReport, kind: string, choose: (kind: string) => void): HTMLElement {
+  return choice(
+      'Kind',
+      [
+        {
+          value: 'all',
+          text: 'all',
+          count: toNumber(report.primary) + toNumber(report.secondary) + toNumber(report.noise)
+        },
+        ...kindNames.map(
+            (name) => ({value: name, text: name, swatch: name, count: report[name] ?? 0})),
+      ],
+      kind, choose);
 }
 
 // Null when there is no sink to show.
-export function levelChart(report: LevelReport, choices: LevelChoices): HTMLElement | null {
+export function levelChart(report: LevelReport, choices: LevelChoices): HTMLElement|null {
   const cells = cellsOf(report, choices.kind);
   if (cells.length === 0) return null;
   const extent = choices.extent ?? extentOf([report], choices.kind);
@@ -127,13 +161,18 @@ export function levelChart(report: LevelReport, choices: LevelChoices): HTMLElem
     text: (mark) => cellText(cellAt(mark.series, mark.index), all),
     walk: {
       count: walk.length,
-      mark: (i) => ({series: kindNames.indexOf(walk[i]!.kind), index: inSeries[kindNames.indexOf(walk[i]!.kind)]!.indexOf(walk[i]!)}),
+      mark: (i) => ({
+        series: kindNames.indexOf(walk[i]!.kind),
+        index: inSeries[kindNames.indexOf(walk[i]!.kind)]!.indexOf(walk[i]!)
+      }),
       place: (i) => [walk[i]!.lStart, walk[i]!.lifetime],
     },
     table: () => ({
       columns: ['first layer', 'lifetime, layers', ...kindNames, 'share'],
-      rows: walk.map((cell) => [cell.lStart, cell.lifetime, ...kindNames.map((kind) => integer(cell.counts[kind])),
-                                percent(cell.total / all)]),
+      rows: walk.map(
+          (cell) =>
+              [cell.lStart, cell.lifetime, ...kindNames.map((kind) => integer(cell.counts[kind])),
+               percent(cell.total / all)]),
       words: [],
     }),
     before: choices.choose ? levelKinds(report, choices.kind, choices.choose) : null,

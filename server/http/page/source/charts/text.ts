@@ -15,9 +15,11 @@ function mark(sink: Sink, primary: boolean, text: string, tip: HTMLElement): HTM
     tip.hidden = false;
     const width = Math.min(320, document.documentElement.clientWidth - 24);
     tip.style.width = `${width}px`;
-    tip.style.left = `${Math.max(12, Math.min(box.left, document.documentElement.clientWidth - width - 12))}px`;
+    tip.style.left =
+        `${Math.max(12, Math.min(box.left, document.documentElement.clientWidth - width - 12))}px`;
     const below = box.bottom + 6;
-    tip.style.top = `${below + tip.offsetHeight > innerHeight ? box.top - tip.offsetHeight - 6 : below}px`;
+    tip.style.top =
+        `${below + tip.offsetHeight > innerHeight ? box.top - tip.offsetHeight - 6 : below}px`;
   };
   const hide = () => {
     tip.hidden = true;
@@ -25,15 +27,25 @@ function mark(sink: Sink, primary: boolean, text: string, tip: HTMLElement): HTM
   const keys = (event: Event) => {
     if ((event as KeyboardEvent).key === 'Escape') hide();
   };
-  return h('button', {type: 'button', class: `sink ${primary ? 'primary' : kindName(sink.kind)}`,
-                      'aria-label': told.replaceAll('\n', '; '), 'data-position': sink.position,
-                      mouseenter: show, mouseleave: hide, focus: show, blur: hide, keydown: keys}, text || ' ');
+  return h(
+      'button', {
+        type: 'button',
+        class: `sink ${primary ? 'primary' : kindName(sink.kind)}`,
+        'aria-label': told.replaceAll('\n', '; '),
+        'data-position': sink.position,
+        mouseenter: show,
+        mouseleave: hide,
+        focus: show,
+        blur: hide,
+        keydown: keys
+      },
+      text || ' ');
 }
 
-function pieces(record: SampleRecord, texts: string[], tip: HTMLElement): (Node | string)[] {
+function pieces(record: SampleRecord, texts: string[], tip: HTMLElement): (Node|string)[] {
   const sinks = new Map((record.sinks ?? []).map((sink) => [sink.position ?? 0, sink]));
   const first = record.primary?.position;
-  const out: (Node | string)[] = [];
+  const out: (Node|string)[] = [];
   let plain = '';
   const flush = () => {
     if (plain) out.push(plain);
@@ -67,10 +79,12 @@ export function markedText(record: SampleRecord): HTMLElement {
   const texts = record.portrait?.tokenTexts ?? [];
   const tip = h('div', {class: 'tip', id: newId('tip'), hidden: true, 'aria-hidden': 'true'});
   const left = texts.length - kMostTokens;
-  return h('section', {class: 'chart', 'aria-label': 'The text with its sinks marked'},
-    h('h3', {}, 'The text with its sinks marked'),
-    h('p', {class: 'hint'}, 'Tab goes from sink to sink; ⏎, ⇥ and · stand for line ends, tabs and blanks that are sinks.'),
-    legend([['primary', 'primary'], ['secondary', 'secondary'], ['noise', 'noise']]),
-    h('div', {class: 'tokens'}, pieces(record, texts, tip)),
-    left > 0 ? h('p', {class: 'aside'}, `${left} tokens more are not shown.`) : null, tip);
+  return h(
+      'section', {class: 'chart', 'aria-label': 'The text with its sinks marked'},
+      h('h3', {}, 'The text with its sinks marked'),
+      h('p', {class: 'hint'},
+        'Tab goes from sink to sink; ⏎, ⇥ and · stand for line ends, tabs and blanks that are sinks.'),
+      legend([['primary', 'primary'], ['secondary', 'secondary'], ['noise', 'noise']]),
+      h('div', {class: 'tokens'}, pieces(record, texts, tip)),
+      left > 0 ? h('p', {class: 'aside'}, `${left} tokens more are not shown.`) : null, tip);
 }

@@ -10,34 +10,56 @@ import type {GroupSummary} from '../types';
 import {fill, type View} from './view';
 
 function form(grouping: string, label: string): HTMLElement {
-  const element = h('form', {class: 'filter', 'aria-label': 'How runs are grouped'},
-    h('label', {}, 'Group by', h('select', {name: 'grouping'},
-      [['MODEL', 'model'], ['LABEL', 'label'], ['RUN', 'run']].map(([value, text]) => h('option', {value, selected: value === grouping}, text!)))),
-    h('label', {}, 'Label', h('input', {name: 'label', value: label, placeholder: 'stage', autocomplete: 'off'})),
-    h('button', {type: 'submit'}, 'Sum up'));
+  const element =
+      h('form', {class: 'filter', 'aria-label': 'How runs are grouped'},
+        h('label', {}, 'Group by',
+          h('select', {name: 'grouping'},
+            [['MODEL', 'model'], ['LABEL', 'label'], ['RUN', 'run']].map(
+                ([value, text]) => h('option', {value, selected: value === grouping}, text!)))),
+        h('label', {}, 'Label',
+          h('input', {name: 'label', value: label, placeholder: 'stage', autocomplete: 'off'})),
+        h('button', {type: 'submit'}, 'Sum up'));
   element.addEventListener('submit', (event) => {
     event.preventDefault();
     const data = new FormData(element);
-    location.hash = address(['groups'], {grouping: String(data.get('grouping')), label: String(data.get('label')).trim()});
+    location.hash = address(
+        ['groups'],
+        {grouping: String(data.get('grouping')), label: String(data.get('label')).trim()});
   });
   return element;
 }
 
 function groups(list: GroupSummary[]): HTMLElement {
   const names = list.map((each) => idOf(each.group) || '(without it)');
-  return h('div', {},
-    lineChart({
-      title: 'Secondary sinks per 1,000 tokens', xName: 'group', x: names, yName: 'per 1,000 tokens', bars: true,
-      label: `${list.length} groups.`,
-      lines: [{name: 'secondary sinks per 1,000 tokens', colour: 'secondary', values: list.map((each) => each.summary?.levels?.secondaryPer1000Tokens)}],
-    }),
-    table({
-      columns: ['group', 'runs', 'samples', 'tokens', 'secondary sinks', 'samples with one', 'distinct levels', 'mean score, primary'],
-      rows: list.map(({runCount, summary}, i) => [
-        names[i], integer(runCount), integer(summary?.samples), integer(summary?.positions), integer(summary?.levels?.secondary),
-        percent(summary?.levels?.shareOfSamplesWithSecondary), integer(summary?.levels?.distinctLevels),
-        decimal(summary?.scores?.primaryPosition?.mean)]),
-    }, 'Groups'));
+  return h(
+      'div', {}, lineChart({
+        title: 'Secondary sinks per 1,000 tokens',
+        xName: 'group',
+        x: names,
+        yName: 'per 1,000 tokens',
+        bars: true,
+        label: `${list.length} groups.`,
+        lines: [{
+          name: 'secondary sinks per 1,000 tokens',
+          colour: 'secondary',
+          values: list.map((each) => each.summary?.levels?.secondaryPer1000Tokens)
+        }],
+      }),
+      table(
+          {
+            columns: [
+              'group', 'runs', 'samples', 'tokens', 'secondary sinks', 'samples with one',
+              'distinct levels', 'mean score, primary'
+            ],
+            rows: list.map(
+                ({runCount, summary}, i) =>
+                    [names[i], integer(runCount), integer(summary?.samples),
+                     integer(summary?.positions), integer(summary?.levels?.secondary),
+                     percent(summary?.levels?.shareOfSamplesWithSecondary),
+                     integer(summary?.levels?.distinctLevels),
+                     decimal(summary?.scores?.primaryPosition?.mean)]),
+          },
+          'Groups'));
 }
 
 export const groupsView: View = async ({main, parameters, signal}) => {
@@ -51,7 +73,8 @@ export const groupsView: View = async ({main, parameters, signal}) => {
   }
   await fill(body, 'summaries', signal, async () => {
     const query = {grouping, label: grouping === 'LABEL' ? label : undefined};
-    const {summaries = []} = await get<{summaries?: GroupSummary[]}>('/api/v1/summaries', query, signal);
+    const {summaries = []} =
+        await get<{summaries?: GroupSummary[]}>('/api/v1/summaries', query, signal);
     return summaries.length > 0 ? groups(summaries) : nothing('There are no runs to sum up.');
   });
 };

@@ -11,7 +11,8 @@ export interface Context {
 export type View = (context: Context, id: string) => Promise<void>;
 
 // Fills `place` with what `load` gives; says meanwhile that it loads, and afterwards why it failed.
-export async function fill(place: Element, what: string, signal: AbortSignal, load: () => Promise<Node>): Promise<void> {
+export async function fill(
+    place: Element, what: string, signal: AbortSignal, load: () => Promise<Node>): Promise<void> {
   replace(place, loading(what));
   try {
     const content = await load();
