@@ -15,6 +15,7 @@ find_package(nlohmann_json CONFIG REQUIRED)
 find_package(Boost REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(SQLite3 REQUIRED)
+find_package(yaml-cpp CONFIG REQUIRED)
 find_package(PkgConfig REQUIRED)
 # CMake's own module asks for the PostgreSQL server's headers too.
 pkg_check_modules(libpq REQUIRED IMPORTED_TARGET libpq)

@@ -19,6 +19,7 @@ ROOMS = {
     "server/tokenizer": (False, False, {"server/base"}),
     "server/engine": (True, False, {"server/base"}),
     "server/analysis": (False, False, {"server/base", "server/engine"}),
+    "server/audit": (False, False, {"server/base", "server/engine", "server/analysis"}),
     "server/models": (False, False, {"server/base", "server/engine", "server/tokenizer"}),
     "server/mechanism": (
         False, False,

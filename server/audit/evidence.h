@@ -1,0 +1,77 @@
+// Evidence: what an audit keeps of a set of samples while their records stream by.
+//
+// The unit is the sample: sinks of one sample depend on each other, samples do not. Records of the
+// same key - the same sample analysed in several runs - are one unit. Memory is bounded: past
+// `most_units` units or `most_sinks` sinks those whose seeded hash is largest are left out, which
+// is a draw without regard to what they hold, and the same one for every Evidence of a seed, so
+// that samples that two sets share stay shared.
+// The order of adding changes sums by rounding only. Thread-safety: none.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "server/analysis/records.h"
+#include "server/audit/sample_facts.h"
+
+namespace sinkd {
+
+struct SecondarySink {
+  Level level;
+  double mlp_norm = 0;
+  std::optional<double> score;
+};
+
+// What one sample brings.
+struct AuditUnit {
+  struct Sum {
+    int64_t n = 0;
+    double sum = 0;
+  };
+
+  uint64_t key = 0;     // seeded hash
+  int64_t samples = 0;  // records that did not fail
+  int64_t tokens = 0;
+  std::vector<Sum> numbers;                  // one a row of SampleNumbers
+  std::vector<std::vector<int32_t>> layers;  // one list a row of SampleLayers
+  std::vector<SecondarySink> sinks;
+};
+
+class Evidence {
+ public:
+  struct Limits {
+    size_t most_units = 20'000;
+    size_t most_sinks = 400'000;
+  };
+
+  explicit Evidence(uint64_t seed) : Evidence(seed, Limits()) {}
+  Evidence(uint64_t seed, Limits limits) : seed_(seed), limits_(limits) {}
+
+  // `record` has passed CheckRecord.
+  void Add(std::string_view key, const SampleRecord& record);
+  void AddFailure(std::string_view key, bool non_finite);
+
+  int64_t seen() const { return seen_; }             // samples added, failed ones among them
+  bool drawn() const { return bound_ != kNoBound; }  // some were left out
+  // By key.
+  std::vector<const AuditUnit*> units() const;
+
+ private:
+  static constexpr uint64_t kNoBound = UINT64_MAX;
+
+  AuditUnit* Find(std::string_view key);
+  void AddNumbers(const SampleOutcome& sample, AuditUnit& unit) const;
+  void KeepWithinLimits();
+
+  const uint64_t seed_;
+  const Limits limits_;
+  int64_t seen_ = 0;
+  size_t sinks_ = 0;
+  uint64_t bound_ = kNoBound;  // only keys below it are kept
+  std::map<uint64_t, AuditUnit> units_;
+};
+
+}  // namespace sinkd

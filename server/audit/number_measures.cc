@@ -1,0 +1,80 @@
+// Means over samples, and secondary sinks per token: ratios of two sums.
+#include <array>
+#include <cmath>
+
+#include "server/audit/measures.h"
+
+namespace sinkd {
+namespace {
+
+// What one unit adds to the ratio's numerator and denominator.
+struct Terms {
+  double above = 0;
+  double below = 0;
+};
+using TermsOf = std::function<Terms(const AuditUnit&)>;
+
+class DistanceOfRatios final : public Statistic {
+ public:
+  DistanceOfRatios(const Pool& pool, const TermsOf& terms_of) {
+    for (const AuditUnit* unit : pool.units()) terms_.push_back(terms_of(*unit));
+  }
+
+  double At(const Sides& sides) override {
+    std::array<Terms, 2> sums{};
+    for (size_t i = 0; i < terms_.size(); ++i) {
+      sums[sides[i]].above += terms_[i].above;
+      sums[sides[i]].below += terms_[i].below;
+    }
+    // A side that holds nothing is as far from the other as can be.
+    if (sums[0].below == 0 || sums[1].below == 0) return HUGE_VAL;
+    return std::fabs(sums[0].above / sums[0].below - sums[1].above / sums[1].below);
+  }
+
+ private:
+  std::vector<Terms> terms_;
+};
+
+Measure RatioMeasure(std::string_view name, std::string_view text, TermsOf terms_of) {
+  Measure measure;
+  measure.name = name;
+  measure.text = text;
+  measure.count = [terms_of](const MeasureOptions&, Units units) {
+    int64_t count = 0;
+    for (const AuditUnit* unit : units) count += terms_of(*unit).below > 0 ? 1 : 0;
+    return count;
+  };
+  measure.read = [terms_of](const MeasureOptions&, Units units) {
+    Terms sums;
+    for (const AuditUnit* unit : units) {
+      const Terms terms = terms_of(*unit);
+      sums.above += terms.above;
+      sums.below += terms.below;
+    }
+    Reading reading;
+    if (sums.below > 0) reading.value = sums.above / sums.below;
+    return reading;
+  };
+  measure.statistic = [terms_of](const MeasureOptions&, const Pool& pool) {
+    return std::make_unique<DistanceOfRatios>(pool, terms_of);
+  };
+  return measure;
+}
+
+}  // namespace
+
+void AddNumberMeasures(std::vector<Measure>& measures) {
+  measures.push_back(RatioMeasure(
+      "secondary_per_1000_tokens", "secondary sinks per 1,000 tokens", [](const AuditUnit& unit) {
+        return Terms{.above = 1000 * static_cast<double>(unit.sinks.size()),
+                     .below = static_cast<double>(unit.tokens)};
+      }));
+  for (size_t i = 0; i < SampleNumbers().size(); ++i) {
+    const SampleNumber& number = SampleNumbers()[i];
+    measures.push_back(RatioMeasure(number.measure, number.text, [i](const AuditUnit& unit) {
+      return Terms{.above = unit.numbers[i].sum, .below = static_cast<double>(unit.numbers[i].n)};
+    }));
+  }
+}
+
+}  // namespace sinkd

@@ -1,0 +1,85 @@
+#include "server/audit/sample_facts.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace sinkd {
+namespace {
+
+using Number = std::optional<double>;
+using Curve = std::vector<float> CompensationCurves::*;
+
+// Where the curve is lowest over the primary sink's window; the first such layer. CheckRecord has
+// seen that curves are as long as there are layers.
+std::optional<int32_t> Weakest(const SampleRecord& record, Curve curve) {
+  if (!record.compensation || record.window_start >= record.window_end) return std::nullopt;
+  const std::vector<float>& values = (*record.compensation).*curve;
+  if (values.size() < static_cast<size_t>(record.window_end)) return std::nullopt;
+  const auto least =
+      std::min_element(values.begin() + record.window_start, values.begin() + record.window_end);
+  return static_cast<int32_t>(least - values.begin());
+}
+
+Number WeakestValue(const SampleOutcome& sample, Curve curve) {
+  if (sample.record == nullptr) return std::nullopt;
+  const std::optional<int32_t> layer = Weakest(*sample.record, curve);
+  if (!layer) return std::nullopt;
+  return ((*sample.record->compensation).*curve)[static_cast<size_t>(*layer)];
+}
+
+bool HasSecondary(const SampleRecord& record) {
+  return std::any_of(record.sinks.begin(), record.sinks.end(),
+                     [](const Sink& sink) { return sink.kind == SinkKind::kSecondary; });
+}
+
+constexpr SampleNumber kNumbers[] = {
+    {"primary_score", "mean score of the primary sink",
+     [](const SampleOutcome& sample) {
+       return sample.record == nullptr ? Number() : sample.record->primary.score;
+     }},
+    {"primary_norm", "mean norm of the primary sink's state where it starts",
+     [](const SampleOutcome& sample) {
+       return sample.record == nullptr ? Number() : Number(sample.record->primary.state_norm);
+     }},
+    {"weakest_primary_attention",
+     "mean over samples of the least attention to the primary sink in a layer of its window",
+     [](const SampleOutcome& sample) {
+       return WeakestValue(sample, &CompensationCurves::primary);
+     }},
+    {"weakest_primary_norm",
+     "mean over samples of the least norm of the primary sink in a layer of its window",
+     [](const SampleOutcome& sample) {
+       return WeakestValue(sample, &CompensationCurves::primary_norm);
+     }},
+    {"samples_with_secondary", "share of samples with a secondary sink",
+     [](const SampleOutcome& sample) {
+       return sample.record == nullptr ? Number() : Number(HasSecondary(*sample.record) ? 1 : 0);
+     }},
+    {"undecided_share", "share of samples whose sinks are not sure at bfloat16",
+     [](const SampleOutcome& sample) {
+       return sample.record == nullptr ? Number() : Number(sample.record->undecided ? 1 : 0);
+     }},
+    {"failed_share", "share of samples that could not be analysed",
+     [](const SampleOutcome& sample) { return Number(sample.record == nullptr ? 1 : 0); }},
+    {"non_finite_share", "share of samples that met a value that is not finite",
+     [](const SampleOutcome& sample) { return Number(sample.non_finite ? 1 : 0); }},
+};
+
+constexpr SampleLayer kLayers[] = {
+    {"weakest_attention_layer", "layer where the primary sink gets the least attention",
+     [](const SampleRecord& record) { return Weakest(record, &CompensationCurves::primary); }},
+    {"weakest_norm_layer", "layer where the primary sink's norm is least",
+     [](const SampleRecord& record) { return Weakest(record, &CompensationCurves::primary_norm); }},
+};
+
+}  // namespace
+
+std::span<const SampleNumber> SampleNumbers() {
+  return kNumbers;
+}
+
+std::span<const SampleLayer> SampleLayers() {
+  return kLayers;
+}
+
+}  // namespace sinkd
