@@ -8,7 +8,7 @@ from tests.e2e.study_case import CONTROL, SITE_NAMES, SITES, TARGET, StudyCase
 from tests.oracle import estimates, separation, studies
 
 COSINE = 0.1  # floors of comparisons: sizes below which a quantity means nothing
-AUC_SLACK = 0.05  # beside what the draw of folds does
+AUC_SLACK = RAND_SLACK = 0.05  # beside what the draw of folds or starts does
 
 
 class ObservingCase(StudyCase):
@@ -52,7 +52,8 @@ class ObservingCase(StudyCase):
         self.assertEqual(pca.rows, len(targets) + len(controls))
         want = studies.components(runs, targets, controls, pca.block)
         self.check_close(pca.mean_norm, want.mean_norm, 1e-3)
-        count = min(count, pca.rows, len(want.directions[0]))
+        rank = int((want.singular_values > 1e-6 * want.singular_values[0]).sum())
+        count = min(count, rank)
         self.assertEqual((len(pca.components), len(pca.random)), (count, count))
         largest, samples = want.singular_values[0], sorted({each.sample for each in targets})
         values = [*want.singular_values, 0.0]
@@ -110,9 +111,11 @@ class ObservingCase(StudyCase):
         if np.ptp(rows, axis=0).max() == 0:
             return  # all rows are the same: nothing to tell apart
         self.assertEqual(row.undefined, "", what)
-        best, reached = separation.adjusted_rands(rows, labels)
-        self.assertTrue(any(abs(row.adjusted_rand - each) < 1e-6 for each in (best, *reached)),
-                        f"{what}: {row.adjusted_rand}, scikit-learn {best}, {set(reached)}")
+        # One number where every start ends at the same split, any of a range where not.
+        splits = separation.adjusted_rands(rows, labels)
+        slack = RAND_SLACK if max(splits) - min(splits) > 1e-6 else 1e-6
+        self.assertGreaterEqual(row.adjusted_rand, min(splits) - slack, what)
+        self.assertLessEqual(row.adjusted_rand, max(splits) + slack, what)
         self.check_close(row.silhouette, separation.silhouette(rows, labels), 0.1, what)
         low, high = separation.auc_range(rows, labels)
         self.assertGreaterEqual(row.auc, low - AUC_SLACK, what)
@@ -136,8 +139,7 @@ class ObservingCase(StudyCase):
         if found:
             earliest = min(found.values())
             self.assertEqual(cluster.decision_layer, earliest)
-            order = ("resid_pre", "attn_out", "mlp_in", "mlp_out")
-            site = next(each for each in order if found.get(each) == earliest)
+            site = next(each for each in SITES if found.get(each) == earliest)
             self.assertEqual(SITE_NAMES[cluster.decision_site], site)
 
     def check_map(self, got, rows):

@@ -28,9 +28,12 @@ def mean(values):
 
 
 def share(flags):
-    """With Wilson's interval."""
+    """With Wilson's interval; none for under two values."""
     flags = [bool(each) for each in flags]
     if not flags:
         return Estimate(None, None, None, 0)
+    value = sum(flags) / len(flags)
+    if len(flags) == 1:
+        return Estimate(value, None, None, 1)
     interval = stats.binomtest(sum(flags), len(flags)).proportion_ci(0.95, "wilson")
-    return Estimate(sum(flags) / len(flags), interval.low, interval.high, len(flags))
+    return Estimate(value, interval.low, interval.high, len(flags))
