@@ -126,7 +126,7 @@ class Reference:
     @torch.no_grad()
     def mlp_alone(self, block, rows):
         """Rows of mlp_in [n, C] through the MLP and the norm behind it, if there is one."""
-        layer, values = self._layers[block], []
+        layer = self._layers[block]
         values = torch.as_tensor(rows, dtype=torch.float32)[None]
         mlp_path, _ = sites.of_block(self.config)["mlp_in"]
         out_path, _ = sites.of_block(self.config)["mlp_out"]

@@ -211,7 +211,7 @@ TABLE = (
     twice("again", 8, 3, 16, 36.0),
 )
 
-# Where its sinks start: what the MLP writes there for them points as what it writes for the primary.
+# Where its sinks start: there the MLP writes for them along what it writes for the primary.
 CONTEXT_STARTS = (10, 12, 14, 15, 17)
 
 
