@@ -12,12 +12,15 @@
 #include <fmt/format.h>
 
 #include "server/base/status.h"
+#include "server/http/hangup_watch.h"
+#include "server/http/site.h"
+#include "server/http/socket_stream.h"
 
 namespace sinkd {
 namespace {
 
-constexpr size_t kThreads = 4;
-constexpr time_t kTimeoutSeconds = 5;  // for a slow or silent client, which holds a thread
+constexpr size_t kThreads = 4;     // for what is not the API
+constexpr int kQueriesAtOnce = 8;  // of the API, each on a thread of its own
 constexpr int kBacklog = 128;
 constexpr size_t kMaxBodyBytes = 1024;
 constexpr char kText[] = "text/plain; charset=utf-8";
@@ -48,15 +51,75 @@ absl::StatusOr<Address> ParseAddress(std::string_view text) {
                           .fix = "write for example 127.0.0.1:9464"});
 }
 
+// One of kQueriesAtOnce, until it is destroyed.
+class QueryPlace {
+ public:
+  explicit QueryPlace(std::atomic<int>& taken)
+      : taken_(taken), has_place_(taken.fetch_add(1) < kQueriesAtOnce) {}
+  ~QueryPlace() { taken_.fetch_sub(1); }
+  QueryPlace(const QueryPlace&) = delete;
+  QueryPlace& operator=(const QueryPlace&) = delete;
+
+  bool has_place() const { return has_place_; }
+
+ private:
+  std::atomic<int>& taken_;
+  const bool has_place_;
+};
+
+// What httplib does not tell its handlers of the request they answer.
+struct Visit {
+  int socket = -1;
+  std::string accepted;  // Accept-Encoding of a request to the site
+  std::optional<QueryPlace> place;
+};
+thread_local Visit* visit_of_this_thread = nullptr;
+
+// httplib's server, but for how a connection is read and written.
+class VisitServer final : public httplib::Server {
+ private:
+  bool process_and_close_socket(socket_t socket) override {
+    SocketStream stream(socket);
+    Visit visit{.socket = socket};
+    visit_of_this_thread = &visit;
+    bool closed = false;
+    // To the site httplib would answer with ranges and compressed, whatever the ETag stands for.
+    const auto set_up = [&visit](httplib::Request& request) {
+      if (!Site::Has(request.path)) return;
+      visit.accepted = request.get_header_value("Accept-Encoding");
+      request.headers.erase("Accept-Encoding");
+      request.headers.erase("Range");
+      request.ranges.clear();
+    };
+    return process_request(stream, /*close_connection=*/true, closed, set_up);
+  }
+};
+
 }  // namespace
 
 struct HttpServer::Internals {
-  Sources sources;
-  httplib::Server server;
+  explicit Internals(Sources given)
+      : sources(std::move(given)), site(sources.api, sources.page, sources.access) {}
+
+  const Sources sources;
+  const Site site;
+  HangupWatch watch;
+  std::atomic<int> queries = 0;
+  VisitServer server;
   socket_t listening = -1;  // httplib's
   int port = 0;
   std::thread accepting;
   std::mutex stop_mutex;
+
+  void AnswerSite(const httplib::Request& request, httplib::Response& response) {
+    Visit& visit = *visit_of_this_thread;
+    if (!Site::IsOfApi(request.path)) return site.Answer(request, visit.accepted, {}, response);
+    // Until the answer is written: a slow reader holds a thread too.
+    visit.place.emplace(queries);
+    if (!visit.place->has_place()) return site.AnswerFull(request, response);
+    const HangupWatch::Guard guard(watch, visit.socket);
+    site.Answer(request, visit.accepted, guard.token(), response);
+  }
 
   void AddRoutes() {
     server.Get("/metrics", [this](const httplib::Request&, httplib::Response& response) {
@@ -72,15 +135,19 @@ struct HttpServer::Internals {
     });
     // httplib would wait for the body of a request that it then refuses.
     server.set_pre_routing_handler(
-        [](const httplib::Request& request, httplib::Response& response) {
+        [this](const httplib::Request& request, httplib::Response& response) {
+          if (Site::Has(request.path)) {
+            AnswerSite(request, response);
+            return httplib::Server::HandlerResponse::Handled;
+          }
           if (request.method == "GET" || request.method == "HEAD") {
             return httplib::Server::HandlerResponse::Unhandled;
           }
           response.status = 404;
           return httplib::Server::HandlerResponse::Handled;
         });
-    server.set_error_handler([](const httplib::Request&, httplib::Response& response) {
-      if (!response.body.empty()) return;
+    server.set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
+      if (!response.body.empty() || site.AnswerUnread(request, response)) return;
       response.set_content(fmt::format("error {}\n", response.status), kText);
     });
   }
@@ -93,19 +160,15 @@ struct HttpServer::Internals {
       setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
       listening = socket;
     });
-    server.set_keep_alive_max_count(1);
-    server.set_read_timeout(kTimeoutSeconds);
-    server.set_write_timeout(kTimeoutSeconds);
     server.set_payload_max_length(kMaxBodyBytes);
-    server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+    server.new_task_queue = [] { return new httplib::ThreadPool(kThreads + kQueriesAtOnce); };
   }
 };
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(std::string_view address,
                                                               Sources sources) {
   SINKD_ASSIGN_OR_RETURN(const Address parsed, ParseAddress(address));
-  auto internals = std::make_unique<Internals>();
-  internals->sources = std::move(sources);
+  auto internals = std::make_unique<Internals>(std::move(sources));
   internals->AddRoutes();
   internals->SetLimits();
   httplib::Server& server = internals->server;
@@ -142,6 +205,7 @@ int HttpServer::port() const {
 void HttpServer::Stop() {
   const std::lock_guard lock(internals_->stop_mutex);
   if (!internals_->accepting.joinable()) return;
+  internals_->watch.StopAll();
   internals_->server.stop();
   internals_->accepting.join();
 }

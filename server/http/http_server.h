@@ -1,11 +1,18 @@
-// HttpServer: the operations port, plain HTTP, read only.
+// HttpServer: the HTTP port, read only.
 //
 //   GET /metrics   200  the Prometheus text
 //   GET /healthz   200  "ok": the process answers
 //   GET /readyz    200  "ready", or 503 with the reason
+//   GET /          the page
+//   GET /api/...   the API, whose answers are made elsewhere (http_api.h)
 //   anything else  404
 //
-// Ownership: owns its threads (one that accepts, four that answer); the destructor stops them.
+// Every answer of the API and the page carries an ETag, the digest of its bytes, and is 304 to who
+// has them. At most eight queries of the API are under way at once, on threads beside those of the
+// rest, and what comes then is refused: the API cannot hold up health and metrics.
+//
+// Ownership: owns its threads (one that accepts, one that watches for clients that go, twelve that
+// answer); the destructor stops them.
 // Thread-safety: Stop may be called from any thread, more than once. The sources are called from
 // the answering threads, several at once, until Stop has returned. Errors: INVALID_ARGUMENT for an
 // address that is not host:port; UNAVAILABLE when it cannot be bound.
@@ -19,6 +26,10 @@
 
 #include <absl/status/statusor.h>
 
+#include "server/http/http_access.h"
+#include "server/http/http_api.h"
+#include "server/http/page/page.h"
+
 namespace sinkd {
 
 class HttpServer {
@@ -26,6 +37,9 @@ class HttpServer {
   struct Sources {
     std::function<std::string()> metrics;                   // Prometheus text
     std::function<std::optional<std::string>()> not_ready;  // why not; nullopt when ready
+    std::optional<HttpApi> api = std::nullopt;              // nullopt: there is none
+    Page page = {};
+    HttpAccess access = {};  // of the page and the API
   };
 
   // Listens on `address`, "127.0.0.1:9464" or "[::1]:9464"; port 0 picks a free one. Answers from
@@ -39,7 +53,8 @@ class HttpServer {
 
   int port() const;
 
-  // Takes no new connections, lets running answers finish, joins all threads.
+  // Takes no new connections, ends queries of the API, lets other answers finish, joins all
+  // threads.
   void Stop();
 
  private:

@@ -1,57 +1,23 @@
 #include "server/http/http_server.h"
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "connection.h"
+
 namespace sinkd {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using sinkd::testing::Connection;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
-// A connection to the server's port; closed when it goes.
-class Connection {
- public:
-  explicit Connection(int port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    connected_ = connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
-  }
-  ~Connection() { close(socket_); }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-
-  bool connected() const { return connected_; }
-  void Send(const std::string& text) {
-    (void)send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
-  }
-
-  // All bytes until the server closes.
-  std::string ReadAll() {
-    std::string all;
-    char buffer[4096];
-    for (ssize_t n = 0; (n = recv(socket_, buffer, sizeof(buffer), 0)) > 0;) {
-      all.append(buffer, static_cast<size_t>(n));
-    }
-    return all;
-  }
-
- private:
-  int socket_;
-  bool connected_ = false;
-};
-
-class HttpServerTest : public testing::Test {
+class HttpServerTest : public ::testing::Test {
  protected:
   HttpServerTest() {
     auto server = HttpServer::Start("127.0.0.1:0",

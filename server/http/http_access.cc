@@ -1,0 +1,51 @@
+#include "server/http/http_access.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace sinkd {
+namespace {
+
+std::string HostName(std::string_view host) {
+  const size_t bracket = host.rfind(']');
+  const size_t colon = host.rfind(':');
+  if (colon != std::string_view::npos && (bracket == std::string_view::npos || bracket < colon)) {
+    host = host.substr(0, colon);
+  }
+  std::string name(host);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name;
+}
+
+bool IsLoopbackName(const std::string& name) {
+  if (name == "localhost" || name == "[::1]") return true;
+  in_addr address{};
+  // An address, not a name that begins like one.
+  return name.starts_with("127.") && inet_pton(AF_INET, name.c_str(), &address) == 1;
+}
+
+bool Holds(const std::vector<std::string>& values, std::string_view value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+}  // namespace
+
+bool AnswersToHost(const HttpAccess& access, std::string_view host) {
+  if (access.any_host) return true;
+  const std::string name = HostName(host);
+  return IsLoopbackName(name) ||
+         std::any_of(access.hosts.begin(), access.hosts.end(),
+                     [&name](const std::string& each) { return HostName(each + ":") == name; });
+}
+
+std::optional<std::string> AllowedOrigin(const HttpAccess& access, std::string_view origin) {
+  if (origin.empty()) return std::nullopt;
+  if (Holds(access.origins, "*")) return "*";
+  if (Holds(access.origins, origin)) return std::string(origin);
+  return std::nullopt;
+}
+
+}  // namespace sinkd

@@ -1,0 +1,36 @@
+// HttpApi: what the HTTP server asks of whoever makes the answers of the API.
+//
+// Thread-safety: both functions are called from any thread, several at once.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <absl/status/status.h>
+
+namespace sinkd {
+
+// One GET, without anything of HTTP's own.
+struct HttpQuery {
+  std::vector<std::string> path;  // segments, decoded: {"api", "v1", "runs"}
+  std::vector<std::pair<std::string, std::string>> parameters;  // decoded, in the order sent
+};
+
+struct HttpAnswer {
+  int status = 200;
+  std::string content_type;
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;  // beside those of every answer
+};
+
+struct HttpApi {
+  // May take long; ends soon once `stop` is set, which is when nobody waits any more.
+  std::function<HttpAnswer(const HttpQuery& query, const std::stop_token& stop)> answer;
+  // An error as this API tells errors.
+  std::function<HttpAnswer(const absl::Status& error)> refuse;
+};
+
+}  // namespace sinkd
