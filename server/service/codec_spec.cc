@@ -1,52 +1,18 @@
 #include "server/service/codec_spec.h"
 
-#include <algorithm>
-#include <chrono>
-#include <optional>
-#include <string_view>
 #include <utility>
 
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
 #include "server/base/status.h"
 #include "server/models/registry.h"
+#include "server/service/codec_detection.h"
 #include "server/service/codec_model.h"
 
 namespace sinkd {
 namespace {
 
-absl::Status UnknownEnum(const std::string& field, int value, int largest) {
-  return InvalidArgument(absl::StrCat(field, " is not a value this server knows"),
-                         {.reason = "UNKNOWN_ENUM_VALUE",
-                          .subject = field,
-                          .value = absl::StrCat(value),
-                          .fix = absl::StrCat("use a value from 0 to ", largest)});
-}
-
-absl::StatusOr<KindRule> DecodeKindRule(int value) {
-  switch (value) {
-    case sinks::v1::KIND_RULE_UNSPECIFIED:
-    case sinks::v1::KIND_RULE_WINDOW:
-      return KindRule::kWindow;
-    case sinks::v1::KIND_RULE_PUBLISHED:
-      return KindRule::kPublished;
-    default:
-      return UnknownEnum("spec.detection.kind_rule", value, sinks::v1::KindRule_MAX);
-  }
-}
-
-absl::StatusOr<LastState> DecodeLastState(int value) {
-  switch (value) {
-    case sinks::v1::LAST_STATE_UNSPECIFIED:
-    case sinks::v1::LAST_STATE_NORMED:
-      return LastState::kNormed;
-    case sinks::v1::LAST_STATE_RAW:
-      return LastState::kRaw;
-    default:
-      return UnknownEnum("spec.detection.last_state", value, sinks::v1::LastState_MAX);
-  }
-}
+constexpr char kPrefix[] = "spec.";
 
 absl::StatusOr<QueryDivisor> DecodeDivisor(int value) {
   switch (value) {
@@ -58,25 +24,6 @@ absl::StatusOr<QueryDivisor> DecodeDivisor(int value) {
     default:
       return UnknownEnum("spec.scores.divisor", value, sinks::v1::QueryDivisor_MAX);
   }
-}
-
-absl::StatusOr<DetectionParameters> DecodeDetection(const sinks::v1::DetectionParameters& proto) {
-  DetectionParameters out;
-  switch (static_cast<int>(proto.preset())) {
-    case sinks::v1::DETECTION_PRESET_UNSPECIFIED:
-    case sinks::v1::DETECTION_PRESET_PUBLISHED_CODE:
-      break;
-    case sinks::v1::DETECTION_PRESET_PAPER_TEXT:
-      out = PaperTextDetection();
-      break;
-    default:
-      return UnknownEnum("spec.detection.preset", proto.preset(), sinks::v1::DetectionPreset_MAX);
-  }
-  if (proto.has_cosine_threshold()) out.cosine_threshold = proto.cosine_threshold();
-  if (proto.has_min_norm_ratio()) out.min_norm_ratio = proto.min_norm_ratio();
-  SINKD_ASSIGN_OR_RETURN(out.kind_rule, DecodeKindRule(proto.kind_rule()));
-  SINKD_ASSIGN_OR_RETURN(out.last_state, DecodeLastState(proto.last_state()));
-  return out;
 }
 
 absl::StatusOr<ScoreParameters> DecodeScores(const sinks::v1::ScoreParameters& proto) {
@@ -123,7 +70,7 @@ CompensationParameters DecodeCompensation(const sinks::v1::CompensationParameter
 
 absl::StatusOr<AnalysisSpec> DecodeAnalyses(const sinks::v1::AnalysisSpec& proto) {
   AnalysisSpec out;
-  SINKD_ASSIGN_OR_RETURN(out.detection, DecodeDetection(proto.detection()));
+  SINKD_ASSIGN_OR_RETURN(out.detection, DecodeDetection(proto.detection(), kPrefix));
   if (proto.has_scores()) {
     SINKD_ASSIGN_OR_RETURN(out.scores, DecodeScores(proto.scores()));
   }
@@ -138,23 +85,6 @@ absl::StatusOr<AnalysisSpec> DecodeAnalyses(const sinks::v1::AnalysisSpec& proto
   if (proto.has_compensation()) out.compensation = DecodeCompensation(proto.compensation());
   SINKD_RETURN_IF_ERROR(Validate(out));
   return out;
-}
-
-bool IsDate(std::string_view text) {
-  const auto digits = [&](size_t begin, size_t length, int* out) {
-    const std::string_view part = text.substr(begin, length);
-    return std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; }) &&
-           absl::SimpleAtoi(absl::string_view(part.data(), part.size()), out);
-  };
-  int year = 0, month = 0, day = 0;
-  if (text.size() != 10 || text[4] != '-' || text[7] != '-' || !digits(0, 4, &year) ||
-      !digits(5, 2, &month) || !digits(8, 2, &day)) {
-    return false;
-  }
-  return std::chrono::year_month_day(std::chrono::year(year),
-                                     std::chrono::month(static_cast<unsigned>(month)),
-                                     std::chrono::day(static_cast<unsigned>(day)))
-      .ok();
 }
 
 }  // namespace
@@ -173,27 +103,15 @@ absl::StatusOr<StreamSpec> DecodeSpec(const sinks::v1::AnalysisSpec& proto,
   }
   out.fail_fast = proto.fail_fast();
   out.summary_only = proto.summary_only();
-  out.template_date = proto.has_template_date() ? proto.template_date() : default_template_date;
-  if (!IsDate(out.template_date)) {
-    return InvalidArgument("spec.template_date is not a date", {.reason = "INVALID_DATE",
-                                                                .subject = "spec.template_date",
-                                                                .value = Shorten(out.template_date),
-                                                                .fix = "write it as YYYY-MM-DD"});
-  }
+  SINKD_ASSIGN_OR_RETURN(
+      out.template_date,
+      DecodeTemplateDate(proto.has_template_date() ? &proto.template_date() : nullptr,
+                         default_template_date, kPrefix));
   SINKD_ASSIGN_OR_RETURN(out.analysis, DecodeAnalyses(proto));
   return out;
 }
 
 namespace {
-
-void EncodeDetection(const DetectionParameters& in, sinks::v1::DetectionParameters* out) {
-  out->set_cosine_threshold(in.cosine_threshold);
-  out->set_min_norm_ratio(in.min_norm_ratio);
-  out->set_kind_rule(in.kind_rule == KindRule::kWindow ? sinks::v1::KIND_RULE_WINDOW
-                                                       : sinks::v1::KIND_RULE_PUBLISHED);
-  out->set_last_state(in.last_state == LastState::kNormed ? sinks::v1::LAST_STATE_NORMED
-                                                          : sinks::v1::LAST_STATE_RAW);
-}
 
 void EncodeScores(const ScoreParameters& in, sinks::v1::ScoreParameters* out) {
   out->set_exclude_self(in.exclude_self);
@@ -205,7 +123,7 @@ void EncodeScores(const ScoreParameters& in, sinks::v1::ScoreParameters* out) {
 }
 
 void EncodeAnalyses(const AnalysisSpec& in, sinks::v1::AnalysisSpec* out) {
-  EncodeDetection(in.detection, out->mutable_detection());
+  *out->mutable_detection() = EncodeDetection(in.detection);
   if (in.scores) EncodeScores(*in.scores, out->mutable_scores());
   if (in.sink_rate) {
     out->mutable_sink_rate()->set_epsilon(in.sink_rate->epsilon);

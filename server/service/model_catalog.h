@@ -18,6 +18,7 @@
 #include "server/engine/model.h"
 #include "server/engine/model_plan.h"
 #include "server/engine/trace.h"
+#include "server/mechanism/study.h"
 #include "server/models/registry.h"
 #include "server/tokenizer/sample_encoder.h"
 
@@ -38,6 +39,10 @@ class SampleRunner {
   virtual absl::StatusOr<std::vector<Trace>> Run(std::span<const TokenIds> batch,
                                                  const TraceRequest& request,
                                                  std::stop_token stop) const = 0;
+
+  // As NewStudy over this model, which the study borrows.
+  virtual std::unique_ptr<Study> StartStudy(StudyParameters parameters,
+                                            std::vector<StudySample> samples) const = 0;
 };
 
 // Methods as those of Registry.

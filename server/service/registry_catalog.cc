@@ -7,13 +7,14 @@
 #include <absl/strings/str_cat.h>
 
 #include "server/base/status.h"
+#include "server/mechanism/loaded_study_model.h"
 
 namespace sinkd {
 namespace {
 
 class LoadedModelRunner final : public SampleRunner {
  public:
-  explicit LoadedModelRunner(ModelHandle model) : model_(std::move(model)) {}
+  explicit LoadedModelRunner(ModelHandle model) : model_(std::move(model)), study_model_(model_) {}
 
   const ModelInfo& info() const override { return model_->model->info(); }
 
@@ -43,8 +44,14 @@ class LoadedModelRunner final : public SampleRunner {
     return model_->model->Run(batch, request, std::move(stop));
   }
 
+  std::unique_ptr<Study> StartStudy(StudyParameters parameters,
+                                    std::vector<StudySample> samples) const override {
+    return NewStudy(std::move(parameters), study_model_, std::move(samples));
+  }
+
  private:
-  ModelHandle model_;
+  const ModelHandle model_;
+  const LoadedStudyModel study_model_;
 };
 
 }  // namespace

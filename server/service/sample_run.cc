@@ -40,12 +40,9 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
   }
 
   absl::Status Encode() {
-    const SteadyClock::time_point begin = SteadyClock::now();
     SINKD_ASSIGN_OR_RETURN(encoded_,
-                           plan_->runner->Encode(sample_.input, plan_->spec.template_date));
-    NotePhase(SamplePhase::kEncode, SteadyClock::now() - begin);
-    SINKD_RETURN_IF_ERROR(
-        CheckEncoded(encoded_, plan_->runner->info().spec, plan_->max_sample_tokens));
+                           EncodeChecked(*plan_->runner, sample_.input, plan_->spec.template_date,
+                                         plan_->max_sample_tokens, plan_->metrics));
     WaitForDevice();
     return absl::OkStatus();
   }
@@ -99,6 +96,16 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
 
 void RunSample(std::shared_ptr<const StreamPlan> plan, IncomingSample sample, SampleDone done) {
   std::make_shared<SampleFlow>(std::move(plan), std::move(sample), std::move(done))->Start();
+}
+
+absl::StatusOr<EncodedSample> EncodeChecked(const SampleRunner& runner, const SampleInput& input,
+                                            std::string_view date, int64_t max_sample_tokens,
+                                            Metrics& metrics) {
+  const SteadyClock::time_point begin = SteadyClock::now();
+  SINKD_ASSIGN_OR_RETURN(EncodedSample encoded, runner.Encode(input, date));
+  metrics.PhaseDone(SamplePhase::kEncode, SteadyClock::now() - begin);
+  SINKD_RETURN_IF_ERROR(CheckEncoded(encoded, runner.info().spec, max_sample_tokens));
+  return encoded;
 }
 
 absl::Status CheckEncoded(const EncodedSample& sample, const DecoderSpec& spec,

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
@@ -38,6 +39,11 @@ struct SampleResult {
 // returns when an executor takes no more work.
 using SampleDone = std::function<void(absl::StatusOr<SampleResult>)>;
 void RunSample(std::shared_ptr<const StreamPlan> plan, IncomingSample sample, SampleDone done);
+
+// `input` as token ids within the limits of model and server; `date` is what its template sees.
+absl::StatusOr<EncodedSample> EncodeChecked(const SampleRunner& runner, const SampleInput& input,
+                                            std::string_view date, int64_t max_sample_tokens,
+                                            Metrics& metrics);
 
 // The length and ids of an encoded sample against the limits of model and server.
 absl::Status CheckEncoded(const EncodedSample& sample, const DecoderSpec& spec,

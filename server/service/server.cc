@@ -11,6 +11,7 @@
 #include "server/service/admission.h"
 #include "server/service/analysis_service.h"
 #include "server/service/health_service.h"
+#include "server/service/mechanism_service.h"
 #include "server/service/model_service.h"
 
 namespace sinkd {
@@ -26,6 +27,7 @@ constexpr std::chrono::seconds kLastWords{1};
 const std::vector<std::string>& ServiceNames() {
   static const auto& names =
       *new std::vector<std::string>{sinks::v1::AnalysisService::service_full_name(),
+                                    sinks::v1::MechanismService::service_full_name(),
                                     sinks::v1::ModelService::service_full_name()};
   return names;
 }
@@ -55,7 +57,8 @@ struct Server::Internals {
              .capacity = static_cast<size_t>(options.max_streams * options.limits.read_ahead)}),
         health(ServiceNames()),
         models(catalog, admission, metrics),
-        analysis({catalog, admission, devices, cpu, metrics}, options.limits) {}
+        analysis({catalog, admission, devices, cpu, metrics}, options.limits),
+        mechanism({catalog, admission, devices, cpu, metrics}, options.limits) {}
 
   const std::string host;
   Admission admission;
@@ -64,6 +67,7 @@ struct Server::Internals {
   HealthService health;
   ModelService models;
   AnalysisService analysis;
+  MechanismService mechanism;
   std::unique_ptr<grpc::Server> grpc;
   int port = 0;
 };
@@ -71,7 +75,8 @@ struct Server::Internals {
 std::vector<std::string> Server::Methods() {
   std::vector<std::string> methods;
   for (const google::protobuf::FileDescriptor* file :
-       {sinks::v1::AnalyzeRequest::descriptor()->file(), sinks::v1::Model::descriptor()->file()}) {
+       {sinks::v1::AnalyzeRequest::descriptor()->file(), sinks::v1::Model::descriptor()->file(),
+        sinks::v1::RunStudyRequest::descriptor()->file()}) {
     for (int i = 0; i < file->service_count(); ++i) {
       const google::protobuf::ServiceDescriptor* service = file->service(i);
       for (int j = 0; j < service->method_count(); ++j) {
@@ -100,6 +105,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options, Mo
   builder.RegisterService(&internals->health);
   builder.RegisterService(&internals->models);
   builder.RegisterService(&internals->analysis);
+  builder.RegisterService(&internals->mechanism);
   internals->grpc = builder.BuildAndStart();
   if (!internals->grpc || internals->port == 0) return CannotListen(options.listen);
   return std::unique_ptr<Server>(new Server(std::move(internals)));

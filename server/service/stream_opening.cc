@@ -9,6 +9,16 @@
 
 namespace sinkd {
 
+absl::StatusOr<std::shared_ptr<const SampleRunner>> AcquireModel(const ModelCatalog& catalog,
+                                                                 const std::string& id) {
+  SINKD_ASSIGN_OR_RETURN(std::shared_ptr<const SampleRunner> runner, catalog.Acquire(id));
+  if (runner->info().spec.blocks >= 2) return runner;
+  return FailedPrecondition("a model of one block has no window for its primary sink",
+                            {.reason = "MODEL_TOO_SHALLOW",
+                             .subject = absl::StrCat("models/", id),
+                             .fix = "use a model of at least two blocks"});
+}
+
 absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(const sinks::v1::AnalysisSpec& proto,
                                                              const StreamResources& resources,
                                                              const StreamLimits& limits,
@@ -16,13 +26,7 @@ absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(const sinks::v1::An
                                                              std::stop_token stop) {
   SINKD_ASSIGN_OR_RETURN(StreamSpec spec, DecodeSpec(proto, limits.template_date));
   SINKD_ASSIGN_OR_RETURN(std::shared_ptr<const SampleRunner> runner,
-                         resources.catalog.Acquire(spec.model_id));
-  if (runner->info().spec.blocks < 2) {
-    return FailedPrecondition("a model of one block has no window for its primary sink",
-                              {.reason = "MODEL_TOO_SHALLOW",
-                               .subject = absl::StrCat("models/", spec.model_id),
-                               .fix = "use a model of at least two blocks"});
-  }
+                         AcquireModel(resources.catalog, spec.model_id));
   const auto slots = static_cast<size_t>(limits.read_ahead);
   SINKD_ASSIGN_OR_RETURN(
       std::unique_ptr<Executor::Stream> device,

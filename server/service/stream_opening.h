@@ -14,6 +14,10 @@
 
 namespace sinkd {
 
+// A loaded model that can have sinks. Errors as the proto says of Analyze.
+absl::StatusOr<std::shared_ptr<const SampleRunner>> AcquireModel(const ModelCatalog& catalog,
+                                                                 const std::string& id);
+
 // Checks the spec, takes hold of its model and of places in the queues. Errors as the proto says of
 // Analyze.
 absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(const sinks::v1::AnalysisSpec& proto,

@@ -135,7 +135,7 @@ void Metrics::Families::AddSamples() {
     phases[i] = &family.Add({{"phase", kPhases[i]}}, kPhaseBuckets);
   }
   queue_depth = AddGauge("sinkd_queue_depth", "Samples admitted and not yet running.");
-  streams = AddGauge("sinkd_streams_in_flight", "Analyze streams that are open.");
+  streams = AddGauge("sinkd_streams_in_flight", "Analyze and RunStudy streams that are open.");
 }
 
 void Metrics::Families::AddModels() {

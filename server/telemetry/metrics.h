@@ -25,7 +25,7 @@ enum class LoadOutcome { kOk, kFailed, kCancelled };
 enum class SamplePhase {
   kQueue,    // waiting for the executor
   kEncode,   // text to token ids
-  kForward,  // the forward pass of the batch it ran in
+  kForward,  // the forward pass of the batch it ran in, or a step of its study
   kAnalyse,  // trace to record
 };
 
@@ -46,7 +46,7 @@ class Metrics {
   void RpcStarted(std::string_view method);
   void RpcHandled(std::string_view method, absl::StatusCode code, Seconds duration);
 
-  // Analyze streams that are open.
+  // Analyze and RunStudy streams that are open.
   void StreamOpened();
   void StreamClosed();
 

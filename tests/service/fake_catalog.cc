@@ -156,6 +156,11 @@ absl::StatusOr<std::vector<Trace>> FakeRunner::Run(std::span<const TokenIds> bat
   return traces;
 }
 
+std::unique_ptr<Study> FakeRunner::StartStudy(StudyParameters,
+                                              std::vector<StudySample> samples) const {
+  return std::make_unique<FakeStudy>(study, std::move(samples));
+}
+
 int FakeRunner::largest_batch() const {
   const std::lock_guard lock(mutex_);
   return largest_batch_;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "fake_study.h"
 #include "server/service/model_catalog.h"
 
 namespace sinkd::testing {
@@ -54,8 +55,11 @@ class FakeRunner final : public SampleRunner {
   absl::StatusOr<std::vector<Trace>> Run(std::span<const TokenIds> batch,
                                          const TraceRequest& request,
                                          std::stop_token stop) const override;
+  std::unique_ptr<Study> StartStudy(StudyParameters parameters,
+                                    std::vector<StudySample> samples) const override;
 
   // To be set before the server runs samples.
+  StudyScript study;
   ModelInfo info_;
   std::function<absl::Status(const TokenIds& ids, std::stop_token stop)> before_run;
 

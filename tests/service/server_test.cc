@@ -15,10 +15,10 @@ using testing::RunningServer;
 TEST(Server, NamesEveryMethod) {
   EXPECT_THAT(Server::Methods(),
               ::testing::UnorderedElementsAre(
-                  "sinks.v1.AnalysisService/Analyze", "sinks.v1.ModelService/ListModels",
-                  "sinks.v1.ModelService/GetModel", "sinks.v1.ModelService/PlanModel",
-                  "sinks.v1.ModelService/LoadModel", "sinks.v1.ModelService/UnloadModel",
-                  "sinks.v1.ModelService/ListFamilies"));
+                  "sinks.v1.AnalysisService/Analyze", "sinks.v1.MechanismService/RunStudy",
+                  "sinks.v1.ModelService/ListModels", "sinks.v1.ModelService/GetModel",
+                  "sinks.v1.ModelService/PlanModel", "sinks.v1.ModelService/LoadModel",
+                  "sinks.v1.ModelService/UnloadModel", "sinks.v1.ModelService/ListFamilies"));
 }
 
 TEST(Server, ReportsTheFreePortItPicked) {
