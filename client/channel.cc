@@ -10,7 +10,8 @@
 namespace sinkd::client {
 namespace {
 
-constexpr int kMaxReceiveBytes = 16 << 20;
+// The report of a study may take 64 MiB.
+constexpr int kMaxReceiveBytes = 65 << 20;
 
 bool HasScheme(std::string_view address) {
   for (std::string_view scheme : {"unix:", "unix-abstract:", "dns:", "ipv4:", "ipv6:"}) {

@@ -1,5 +1,6 @@
 #include "client/cli/analysis_flags.h"
 
+#include "client/cli/common_flags.h"
 #include "client/cli/flag_values.h"
 
 namespace sinkd::cli {
@@ -7,77 +8,21 @@ namespace {
 
 namespace v1 = ::sinks::v1;
 
-void AddInputFlags(CLI::App& app, InputOptions& input) {
-  const char* group = "Input";
-  app.add_option("-i,--input", input.files,
-                 "Samples to read, - for standard input, which is also the default when something "
-                 "is piped in; may be given several times")
-      ->type_name("FILE")
-      ->allow_extra_args(false)
-      ->group(group);
-  app.add_option("--text", input.texts, "A sample of plain text; may be given several times")
-      ->type_name("TEXT")
-      ->allow_extra_args(false)
-      ->group(group);
-  AddChoice(app, "--input-format", kInputChoices,
-            "How to read the input; auto goes by the file's name, then by its first character",
-            [&](int value) { input.format = static_cast<InputFormat>(value); })
-      ->group(group);
-  app.add_flag("--lines", input.lines, "Plain text: each line is a sample, not each file")
-      ->group(group);
-  app.add_flag("--ignore-unknown-keys", input.ignore_unknown_keys,
-               "JSONL: skip keys that mean nothing here instead of refusing the line")
-      ->group(group);
-}
-
 void AddRunFlags(CLI::App& app, AnalyzeOptions& options) {
-  const char* group = "Run";
+  const char* group = kRunGroup;
   v1::AnalysisSpec& spec = options.spec;
-  app.add_option("-m,--model,MODEL", options.model, "Model to run on")
-      ->envname("SINKD_MODEL")
-      ->type_name("")
-      ->group(group);
+  AddModelFlag(app, options.model);
   app.add_option_function<std::string>(
          "--run-id", [&](const std::string& id) { spec.set_run_id(id); },
          "A name for this run, echoed in the results")
       ->type_name("ID")
       ->group(group);
-  app.add_option_function<std::string>(
-         "--template-date", [&](const std::string& date) { spec.set_template_date(date); },
-         "The date chat templates see")
-      ->type_name("YYYY-MM-DD")
-      ->group(group);
+  AddTemplateDateFlag(app, [&](const std::string& date) { spec.set_template_date(date); });
   app.add_flag("--records", options.records, "Ask for the records of the samples as well (JSON)")
       ->group(group);
   app.add_flag("--summary-only", options.summary_only, "Only the summary, no records")
       ->group(group);
   app.add_flag("--no-chart", options.no_chart, "Tables without charts")->group(group);
-}
-
-void AddDetectionFlags(CLI::App& app, v1::AnalysisSpec& spec) {
-  const char* group = "Detection";
-  AddChoice(app, "--preset", kPresetChoices,
-            "Sets both thresholds: cosine 0.9 and any norm, or 0.95 and 3 times the median",
-            [&](int value) {
-              spec.mutable_detection()->set_preset(static_cast<v1::DetectionPreset>(value));
-            })
-      ->group(group);
-  AddNumber(app, "--cosine-threshold", "|cosine| with the primary sink is over this, in (0, 1)",
-            [&](double value) { spec.mutable_detection()->set_cosine_threshold(value); })
-      ->group(group);
-  AddNumber(app, "--min-norm-ratio", "Norm is at least this many times the layer's median",
-            [&](double value) { spec.mutable_detection()->set_min_norm_ratio(value); })
-      ->group(group);
-  AddChoice(
-      app, "--kind-rule", kKindRuleChoices, "How kinds of sinks are told apart",
-      [&](int value) { spec.mutable_detection()->set_kind_rule(static_cast<v1::KindRule>(value)); })
-      ->group(group);
-  AddChoice(app, "--last-state", kLastStateChoices,
-            "The last layer's state is taken after the final norm, or before it",
-            [&](int value) {
-              spec.mutable_detection()->set_last_state(static_cast<v1::LastState>(value));
-            })
-      ->group(group);
 }
 
 void AddScoreFlags(CLI::App& app, v1::AnalysisSpec& spec) {
@@ -166,7 +111,7 @@ void AddCompensationFlags(CLI::App& app, v1::AnalysisSpec& spec) {
 void AddAnalysisFlags(CLI::App& app, const FlagGroups& groups, AnalyzeOptions& options) {
   AddRunFlags(app, options);
   AddInputFlags(app, options.input);
-  AddDetectionFlags(app, options.spec);
+  AddDetectionFlags(app, [&spec = options.spec] { return spec.mutable_detection(); });
   if (groups.scores) AddScoreFlags(app, options.spec);
   if (groups.rate) AddRateFlags(app, options.spec);
   if (groups.levels) AddLevelFlags(app, options.spec);

@@ -14,6 +14,7 @@
 #include "client/cli/call_setup.h"
 #include "client/cli/flag_values.h"
 #include "client/cli/model_flags.h"
+#include "client/cli/study_command.h"
 #include "client/cli/suggestion.h"
 #include "client/error_report.h"
 #include "client/utf8.h"
@@ -28,6 +29,7 @@ constexpr const char* kFooter = R"(Examples:
   sinkctl detect smollm2-135m --input prompts.jsonl
   echo "Some text" | sinkctl scores smollm2-135m --output json
   sinkctl analyze smollm2-135m --all --input prompts.jsonl
+  sinkctl swap smollm2-135m --input prompts.jsonl
 
 Exit codes: 0 ok, 2 usage or bad input, 3 server unreachable, 4 error of the server or a failed
 sample, 5 deadline, 6 a planned model does not fit, 130 interrupted. `sinkctl COMMAND --help` lists a command's flags.)";
@@ -40,6 +42,11 @@ JSONL input, one object a line, each with an optional "id":
   {"token_ids": [1, 2, 3], "chat_rendered": false}
 Plain text is one sample a file, or one a line with --lines. The global flags (--server, --output,
 --timeout, --fail-fast, ...) may stand here too: `sinkctl --help`.)";
+
+constexpr const char* kStudyHelp = R"(
+All samples go to the server at once, at most 10,000. Where --time-budget or --timeout ends the study
+early, the report covers what was done: it says `partial`, a warning goes to standard error, and the
+exit code is 0, or 5 when nothing was measured. Flags that take several values take commas.)";
 
 // An analysis command as data.
 struct AnalysisCommand {
@@ -82,6 +89,9 @@ constexpr AnalysisCommand kAnalysisCommands[] = {
      {.scores = true, .rate = true},
      {.rate = true}},
 };
+
+constexpr const char* kNoModel =
+    "which model? give MODEL, --model or SINKD_MODEL; `sinkctl models` lists them";
 
 void AddGlobalFlags(CLI::App& app, Invocation& invocation) {
   GlobalOptions& global = invocation.global;
@@ -148,6 +158,18 @@ void AddAnalysisCommands(CLI::App& app, Invocation& invocation) {
   analyze->callback([&invocation] { invocation.command = Command::kAnalyze; });
 }
 
+void AddStudyCommands(CLI::App& app, Invocation& invocation) {
+  for (const StudyCommand* study : StudyCommands()) {
+    CLI::App* sub = app.add_subcommand(study->name, study->description);
+    AddStudyFlags(*sub, *study, invocation.study);
+    sub->footer(fmt::format("Example:\n  {}\n{}\n{}", study->example, kStudyHelp, kInputHelp));
+    sub->callback([&invocation, study] {
+      invocation.command = Command::kStudy;
+      invocation.study.command = study;
+    });
+  }
+}
+
 void AddOtherCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* completion = app.add_subcommand("completion", "Print a shell's completion script");
   completion->add_option("SHELL", invocation.shell, "bash, zsh or fish")
@@ -174,14 +196,27 @@ std::string CheckWords(const Invocation& invocation) {
       {"MODEL", &invocation.analyze.model},
       {"FAMILY", &invocation.families.family},
       {"--device", &invocation.models.load.device},
+      {"MODEL", &invocation.study.model},
       {"--run-id", &spec.run_id()},
       {"--template-date", &spec.template_date()},
+      {"--template-date", &invocation.study.request.template_date()},
   };
   for (const auto& [name, text] : words) {
     if (client::FindInvalidUtf8(*text)) {
       return fmt::format("{} \"{}\" is not UTF-8", name, client::MakePrintable(*text));
     }
   }
+  return {};
+}
+
+// What every run over samples needs; piped input is taken where no other is named.
+std::string CheckRun(const std::string& model, InputOptions& input) {
+  if (model.empty()) return kNoModel;
+  if (!input.files.empty() || !input.texts.empty()) return {};
+  if (isatty(STDIN_FILENO) == 1) {
+    return "no input: give --input FILE, --text TEXT, or pipe samples in";
+  }
+  input.files.emplace_back("-");
   return {};
 }
 
@@ -194,12 +229,13 @@ std::string CheckTogether(Invocation& invocation) {
     return "which model? give MODEL; `sinkctl models` lists them";
   }
   if (std::string problem = CheckWords(invocation); !problem.empty()) return problem;
+  if (invocation.command == Command::kStudy) {
+    return CheckRun(invocation.study.model, invocation.study.input);
+  }
   if (invocation.command != Command::kAnalyze) return {};
   AnalyzeOptions& options = invocation.analyze;
   const OutputFormat output = invocation.global.output;
-  if (options.model.empty()) {
-    return "which model? give MODEL, --model or SINKD_MODEL; `sinkctl models` lists them";
-  }
+  if (options.model.empty()) return kNoModel;
   if (options.sections.count() == 0) {
     return "which analyses? give --detect, --scores, --levels, --regress, --compensation, --rate "
            "or --all";
@@ -213,13 +249,7 @@ std::string CheckTogether(Invocation& invocation) {
   if (options.records && options.summary_only) {
     return "--records and --summary-only exclude each other";
   }
-  if (options.input.files.empty() && options.input.texts.empty()) {
-    if (isatty(STDIN_FILENO) == 1) {
-      return "no input: give --input FILE, --text TEXT, or pipe samples in";
-    }
-    options.input.files.emplace_back("-");
-  }
-  return {};
+  return CheckRun(options.model, options.input);
 }
 
 std::vector<std::string> KnownWords(const CLI::App& app) {
@@ -277,6 +307,7 @@ std::unique_ptr<CLI::App> MakeCommandLine(Invocation& invocation) {
   AddGlobalFlags(*app, invocation);
   AddModelCommands(*app, invocation);
   AddAnalysisCommands(*app, invocation);
+  AddStudyCommands(*app, invocation);
   AddOtherCommands(*app, invocation);
   for (CLI::App* sub : app->get_subcommands({})) sub->fallthrough();
   return app;

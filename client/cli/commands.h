@@ -24,4 +24,7 @@ ExitCode RunUnload(const Invocation& invocation);
 // `detect`, `scores`, `levels`, `regress`, `compensation`, `rate`, `analyze`.
 ExitCode RunAnalyze(const Invocation& invocation);
 
+// `align`, `pca`, ...: the studies of study_command.h.
+ExitCode RunStudy(const Invocation& invocation);
+
 }  // namespace sinkd::cli

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "client/cli/csv_row.h"
-#include "client/cli/json_writer.h"
+#include "client/cli/json_parts.h"
 #include "client/cli/number_format.h"
 #include "client/cli/table.h"
 #include "client/cli/text_width.h"

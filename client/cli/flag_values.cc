@@ -52,6 +52,14 @@ std::string Quoted(const std::string& text) {
   return '"' + client::MakePrintable(text.substr(0, 60)) + '"';
 }
 
+std::string ChoiceProblem(std::span<const Choice> choices, const std::string& word) {
+  if (FindChoice(choices, word) != nullptr) return "";
+  std::vector<const char*> words;
+  for (const Choice& choice : choices) words.push_back(choice.word);
+  return fmt::format("{} is not one of {}{}", Quoted(word), Words(choices),
+                     Suggest(word, std::span<const char* const>(words)));
+}
+
 }  // namespace
 
 CLI::Option* AddNumber(CLI::App& app, const std::string& name, const std::string& help,
@@ -88,13 +96,81 @@ CLI::Option* AddChoice(CLI::App& app, const std::string& name, std::span<const C
           },
           help)
       ->type_name("{" + Words(choices) + "}")
-      ->check([choices](const std::string& word) -> std::string {
-        if (FindChoice(choices, word) != nullptr) return "";
-        std::vector<const char*> words;
-        for (const Choice& choice : choices) words.push_back(choice.word);
-        return fmt::format("{} is not one of {}{}", Quoted(word), Words(choices),
-                           Suggest(word, std::span<const char* const>(words)));
+      ->check([choices](const std::string& word) { return ChoiceProblem(choices, word); });
+}
+
+namespace {
+
+std::vector<std::string> Split(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+// A flag that takes words between commas, and may be given several times. `problem` says what is
+// wrong with a word, or nothing.
+CLI::Option* AddList(CLI::App& app, const std::string& name, const std::string& help,
+                     std::function<std::string(const std::string&)> problem,
+                     std::function<void(const std::string&)> add) {
+  return app
+      .add_option_function<std::vector<std::string>>(
+          name,
+          [add = std::move(add)](const std::vector<std::string>& values) {
+            for (const std::string& value : values) {
+              for (const std::string& word : Split(value)) add(word);
+            }
+          },
+          help)
+      ->allow_extra_args(false)
+      ->check([problem = std::move(problem)](const std::string& value) {
+        for (const std::string& word : Split(value)) {
+          if (std::string text = problem(word); !text.empty()) return text;
+        }
+        return std::string();
       });
+}
+
+}  // namespace
+
+CLI::Option* AddNumbers(CLI::App& app, const std::string& name, const std::string& help,
+                        std::function<void(double)> add) {
+  return AddList(
+             app, name, help,
+             [](const std::string& word) {
+               return ParseNumber(word) ? "" : Quoted(word) + " is not a finite number";
+             },
+             [add = std::move(add)](const std::string& word) { add(*ParseNumber(word)); })
+      ->type_name("NUMBERS");
+}
+
+CLI::Option* AddIntegers(CLI::App& app, const std::string& name, const std::string& help,
+                         std::function<void(int32_t)> add) {
+  return AddList(
+             app, name, help,
+             [](const std::string& word) {
+               return ParseInteger(word, false) ? "" : Quoted(word) + " is not an integer in range";
+             },
+             [add = std::move(add)](const std::string& word) {
+               add(static_cast<int32_t>(*ParseInteger(word, false)));
+             })
+      ->type_name("INTEGERS");
+}
+
+CLI::Option* AddChoices(CLI::App& app, const std::string& name, std::span<const Choice> choices,
+                        const std::string& help, std::function<void(int)> add) {
+  return AddList(
+             app, name, help,
+             [choices](const std::string& word) { return ChoiceProblem(choices, word); },
+             [add = std::move(add), choices](const std::string& word) {
+               add(FindChoice(choices, word)->value);
+             })
+      ->type_name("{" + Words(choices) + "}");
 }
 
 std::optional<std::chrono::milliseconds> ParseDuration(const std::string& text) {

@@ -27,6 +27,14 @@ CLI::Option* AddInteger(CLI::App& app, const std::string& name, const std::strin
 CLI::Option* AddChoice(CLI::App& app, const std::string& name, std::span<const Choice> choices,
                        const std::string& help, std::function<void(int)> set);
 
+// Flags that take several, between commas or given several times; `add` is called for each.
+CLI::Option* AddNumbers(CLI::App& app, const std::string& name, const std::string& help,
+                        std::function<void(double)> add);
+CLI::Option* AddIntegers(CLI::App& app, const std::string& name, const std::string& help,
+                         std::function<void(int32_t)> add);
+CLI::Option* AddChoices(CLI::App& app, const std::string& name, std::span<const Choice> choices,
+                        const std::string& help, std::function<void(int)> add);
+
 // "30", "30s", "500ms", "2m", "1h" as a duration over 0; nullopt for anything else.
 std::optional<std::chrono::milliseconds> ParseDuration(const std::string& text);
 

@@ -1,5 +1,4 @@
-// JSON output. Messages are written in the standard JSON mapping of Protocol Buffers:
-// lowerCamelCase names, 64-bit integers as strings, NaN as "NaN", absent fields left out.
+// JSON output of an analysis.
 //
 // Results are objects {"type": T, T: message} with T one of record, alpha, sampleError, badInput.
 // JSON is one document {"results": [...], "started": ..., "summary": ..., "outcome": ...}, JSONL
@@ -7,17 +6,11 @@
 // ...}, one a line.
 #pragma once
 
-#include <optional>
 #include <string>
-
-#include <google/protobuf/message.h>
 
 #include "client/cli/result_writer.h"
 
 namespace sinkd::cli {
-
-// `message` in one line.
-std::string ToJson(const google::protobuf::Message& message);
 
 class JsonlWriter : public ResultWriter {
  public:

@@ -25,6 +25,8 @@ int main(int argc, char** argv) {
       return sinkd::cli::RunUnload(invocation);
     case Command::kAnalyze:
       return sinkd::cli::RunAnalyze(invocation);
+    case Command::kStudy:
+      return sinkd::cli::RunStudy(invocation);
     case Command::kCompletion:
       fmt::print("{}", sinkd::cli::CompletionScript(*app, invocation.shell));
       return sinkd::cli::kExitOk;

@@ -1,7 +1,7 @@
 // Models in every output format.
 //
 // JSON: one model is the message itself, a list {"models": [...]}; JSONL: {"type": "model",
-// "model": {...}} a line. The mapping is that of json_writer.h.
+// "model": {...}} a line. The mapping is that of json_parts.h.
 #pragma once
 
 #include <string>

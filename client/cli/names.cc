@@ -26,6 +26,20 @@ constexpr Choice kInputs[] = {{"auto", static_cast<int>(InputFormat::kAuto)},
                               {"jsonl", static_cast<int>(InputFormat::kJsonl)},
                               {"text", static_cast<int>(InputFormat::kText)}};
 
+constexpr Choice kSites[] = {{"resid_pre", v1::SITE_RESID_PRE},
+                             {"attn_out", v1::SITE_ATTN_OUT},
+                             {"mlp_in", v1::SITE_MLP_IN},
+                             {"gate", v1::SITE_GATE},
+                             {"up", v1::SITE_UP},
+                             {"act", v1::SITE_ACT},
+                             {"product", v1::SITE_PRODUCT},
+                             {"mlp_out", v1::SITE_MLP_OUT},
+                             {"resid_post", v1::SITE_RESID_POST}};
+constexpr Choice kKinds[] = {{"primary", v1::SINK_KIND_PRIMARY},
+                             {"secondary", v1::SINK_KIND_SECONDARY},
+                             {"noise", v1::SINK_KIND_NOISE}};
+constexpr Choice kSteerModes[] = {{"set", v1::STEER_MODE_SET}, {"clip", v1::STEER_MODE_CLIP}};
+
 }  // namespace
 
 const std::span<const Choice> kPresetChoices(kPresets);
@@ -36,6 +50,9 @@ const std::span<const Choice> kComputeTypeChoices(kComputeTypes);
 const std::span<const Choice> kResidencyChoices(kResidencies);
 const std::span<const Choice> kOutputChoices(kOutputs);
 const std::span<const Choice> kInputChoices(kInputs);
+const std::span<const Choice> kSiteChoices(kSites);
+const std::span<const Choice> kKindChoices(kKinds);
+const std::span<const Choice> kSteerModeChoices(kSteerModes);
 
 const char* KindName(v1::SinkKind kind) {
   switch (kind) {
@@ -45,6 +62,24 @@ const char* KindName(v1::SinkKind kind) {
       return "secondary";
     case v1::SINK_KIND_NOISE:
       return "noise";
+    default:
+      return "unknown";
+  }
+}
+
+const char* SiteName(v1::Site site) {
+  for (const Choice& choice : kSites) {
+    if (choice.value == site) return choice.word;
+  }
+  return "unknown";
+}
+
+const char* GroupName(v1::PositionGroup group) {
+  switch (group) {
+    case v1::POSITION_GROUP_TARGET:
+      return "target";
+    case v1::POSITION_GROUP_CONTROL:
+      return "control";
     default:
       return "unknown";
   }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sinks/v1/analysis.pb.h"
+#include "sinks/v1/mechanism.pb.h"
 #include "sinks/v1/models.pb.h"
 
 namespace sinkd::cli {
@@ -25,9 +26,14 @@ extern const std::span<const Choice> kComputeTypeChoices;  // ComputeType
 extern const std::span<const Choice> kResidencyChoices;    // Residency
 extern const std::span<const Choice> kOutputChoices;       // OutputFormat
 extern const std::span<const Choice> kInputChoices;        // InputFormat
+extern const std::span<const Choice> kSiteChoices;         // Site
+extern const std::span<const Choice> kKindChoices;         // SinkKind
+extern const std::span<const Choice> kSteerModeChoices;    // SteerMode
 
 // "secondary", "linear-log", "ready", "float32"; "unknown" for values of a newer server.
 const char* KindName(sinks::v1::SinkKind kind);
+const char* SiteName(sinks::v1::Site site);             // "mlp_out"
+const char* GroupName(sinks::v1::PositionGroup group);  // "target"
 const char* FormName(sinks::v1::RegressionForm form);
 const char* StateName(sinks::v1::ModelState state);
 const char* ComputeTypeName(sinks::v1::ComputeType type);

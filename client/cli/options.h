@@ -8,6 +8,7 @@
 
 #include "client/model_client.h"
 #include "sinks/v1/analysis.pb.h"
+#include "sinks/v1/mechanism.pb.h"
 
 namespace sinkd::cli {
 
@@ -68,7 +69,27 @@ struct FamilyOptions {
   bool names = false;
 };
 
-enum class Command { kModels, kFamilies, kPlan, kLoad, kUnload, kAnalyze, kCompletion, kVersion };
+struct StudyCommand;  // study_command.h
+
+struct StudyOptions {
+  const StudyCommand* command = nullptr;
+  std::string model;
+  sinks::v1::RunStudyRequest request;  // what was given on the command line; the rest is absent
+  InputOptions input;
+  bool no_chart = false;
+};
+
+enum class Command {
+  kModels,
+  kFamilies,
+  kPlan,
+  kLoad,
+  kUnload,
+  kAnalyze,
+  kStudy,
+  kCompletion,
+  kVersion
+};
 
 struct Invocation {
   Command command = Command::kVersion;
@@ -76,6 +97,7 @@ struct Invocation {
   ModelOptions models;
   FamilyOptions families;
   AnalyzeOptions analyze;
+  StudyOptions study;
   std::string shell;  // of `completion`
 };
 

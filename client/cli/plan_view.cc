@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "client/cli/csv_row.h"
-#include "client/cli/json_writer.h"
+#include "client/cli/json_parts.h"
 #include "client/cli/model_view.h"
 #include "client/cli/names.h"
 #include "client/cli/number_format.h"

@@ -113,17 +113,22 @@ Style KindStyle(v1::SinkKind kind) {
   }
 }
 
+std::string DetectionText(const v1::DetectionParameters& detection) {
+  std::string text = fmt::format("|cos| > {}", detection.cosine_threshold());
+  if (detection.min_norm_ratio() > 0) {
+    text += fmt::format(", norm >= {} x median", detection.min_norm_ratio());
+  }
+  text += detection.kind_rule() == v1::KIND_RULE_PUBLISHED ? ", published rule" : ", window rule";
+  if (detection.last_state() == v1::LAST_STATE_RAW) text += ", raw last state";
+  return text;
+}
+
 std::string RenderStarted(const v1::AnalyzeStarted& started, const Terminal& terminal) {
   const v1::DetectionParameters& detection = started.spec().detection();
   std::string line =
       fmt::format("{}  {} blocks x {} heads  {} on {}", started.spec().model(), started.blocks(),
                   started.heads(), started.compute_type(), started.device());
-  line += fmt::format("  |cos| > {}", detection.cosine_threshold());
-  if (detection.min_norm_ratio() > 0) {
-    line += fmt::format(", norm >= {} x median", detection.min_norm_ratio());
-  }
-  line += detection.kind_rule() == v1::KIND_RULE_PUBLISHED ? ", published rule" : ", window rule";
-  if (detection.last_state() == v1::LAST_STATE_RAW) line += ", raw last state";
+  line += "  " + DetectionText(detection);
   return Paint(terminal.color_out, Style::kDim, line) + '\n';
 }
 

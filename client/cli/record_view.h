@@ -10,6 +10,9 @@
 
 namespace sinkd::cli {
 
+// "|cos| > 0.9, window rule".
+std::string DetectionText(const sinks::v1::DetectionParameters& detection);
+
 // One line: model, format, device, parameters of the detection.
 std::string RenderStarted(const sinks::v1::AnalyzeStarted& started, const Terminal& terminal);
 

@@ -134,9 +134,44 @@ class FakeServer::Analysis : public v1::AnalysisService::Service {
   FakeServer& server_;
 };
 
+class FakeServer::Mechanism : public v1::MechanismService::Service {
+ public:
+  explicit Mechanism(FakeServer& server) : server_(server) {}
+
+  grpc::Status RunStudy(grpc::ServerContext*, const v1::RunStudyRequest* request,
+                        grpc::ServerWriter<v1::RunStudyResponse>* writer) override {
+    {
+      const std::lock_guard lock(server_.mutex_);
+      server_.study_requests_.push_back(*request);
+    }
+    v1::RunStudyResponse response;
+    *response.mutable_started() = MakeStudyStarted(*request);
+    writer->Write(response);
+    for (const auto& [index, status] : server_.sample_errors) {
+      v1::SampleError& error = *response.mutable_sample_error();
+      error.set_sample_index(index);
+      error.mutable_status()->ParseFromString(status.error_details());
+      writer->Write(response);
+    }
+    response.mutable_progress()->set_phase("detect");
+    response.mutable_progress()->set_steps_done(1);
+    response.mutable_progress()->set_steps_total(2);
+    writer->Write(response);
+    if (!server_.study_status.ok()) return server_.study_status;
+    *response.mutable_report() = MakeStudyReport(*request);
+    if (server_.edit_report) server_.edit_report(*response.mutable_report());
+    writer->Write(response);
+    return grpc::Status::OK;
+  }
+
+ private:
+  FakeServer& server_;
+};
+
 FakeServer::FakeServer()
     : models_service_(std::make_unique<Models>(*this)),
-      analysis_service_(std::make_unique<Analysis>(*this)) {
+      analysis_service_(std::make_unique<Analysis>(*this)),
+      mechanism_service_(std::make_unique<Mechanism>(*this)) {
   for (const char* name : {"models/alpha", "models/beta", "models/gamma"}) {
     v1::Model& model = models.emplace_back();
     model.set_name(name);
@@ -157,6 +192,7 @@ FakeServer::FakeServer()
   builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
   builder.RegisterService(models_service_.get());
   builder.RegisterService(analysis_service_.get());
+  builder.RegisterService(mechanism_service_.get());
   server_ = builder.BuildAndStart();
   address_ = "127.0.0.1:" + std::to_string(port);
 }
@@ -252,6 +288,11 @@ std::vector<v1::Sample> FakeServer::last_samples() const {
 std::vector<v1::PlanModelRequest> FakeServer::plan_requests() const {
   const std::lock_guard lock(mutex_);
   return plan_requests_;
+}
+
+std::vector<v1::RunStudyRequest> FakeServer::study_requests() const {
+  const std::lock_guard lock(mutex_);
+  return study_requests_;
 }
 
 std::string FakeServer::last_request_id() const {

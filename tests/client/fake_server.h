@@ -16,8 +16,10 @@
 #include <grpcpp/server.h>
 
 #include "sinks/v1/analysis.grpc.pb.h"
+#include "sinks/v1/mechanism.grpc.pb.h"
 #include "sinks/v1/models.grpc.pb.h"
 #include "tests/client/fake_answers.h"
+#include "tests/client/fake_study_answers.h"
 
 namespace sinkd::testing {
 
@@ -50,6 +52,10 @@ class FakeServer {
   // Memory that plans find free; models/alpha needs 3 GiB resident, 600 MiB streamed.
   int64_t free_bytes = int64_t{22} << 30;
   sinks::v1::ListFamiliesResponse families = MakeFamilies();
+  // Changes the report of a study before it is sent.
+  std::function<void(sinks::v1::StudyReport&)> edit_report;
+  // What a study ends with; without OK there is no report.
+  grpc::Status study_status;
 
   std::atomic<int> unary_calls = 0;
   std::atomic<int64_t> samples_received = 0;
@@ -57,13 +63,15 @@ class FakeServer {
   // Of the last Analyze.
   sinks::v1::AnalysisSpec last_spec() const;
   std::vector<sinks::v1::Sample> last_samples() const;
-  // Of all calls of PlanModel, first to last.
+  // Of all calls of PlanModel and of RunStudy, first to last.
   std::vector<sinks::v1::PlanModelRequest> plan_requests() const;
+  std::vector<sinks::v1::RunStudyRequest> study_requests() const;
   std::string last_request_id() const;
 
  private:
   class Models;
   class Analysis;
+  class Mechanism;
 
   grpc::Status NextUnary(grpc::ServerContext& context);
   grpc::Status Analyze(grpc::ServerContext& context, AnalyzeStream& stream);
@@ -73,8 +81,10 @@ class FakeServer {
   std::vector<sinks::v1::Sample> samples_;                  // guarded by mutex_
   std::string request_id_;                                  // guarded by mutex_
   std::vector<sinks::v1::PlanModelRequest> plan_requests_;  // guarded by mutex_
+  std::vector<sinks::v1::RunStudyRequest> study_requests_;  // guarded by mutex_
   std::unique_ptr<Models> models_service_;
   std::unique_ptr<Analysis> analysis_service_;
+  std::unique_ptr<Mechanism> mechanism_service_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
 };

@@ -1,0 +1,74 @@
+#include "client/cli/json_parts.h"
+
+#include <google/protobuf/util/json_util.h>
+#include <google/rpc/error_details.pb.h>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "client/error_report.h"
+
+namespace sinkd::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Dump(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string TypedJson(const char* type, const std::string& body) {
+  return fmt::format("{{\"type\":\"{}\",\"{}\":{}}}", type, type, body);
+}
+
+std::string SampleErrorJson(const sinks::v1::SampleError& error, const std::string& origin) {
+  std::string body = ToJson(error);
+  // `origin` is ours: where the sample came from, beside the fields of the message.
+  body.pop_back();
+  return body + (body.size() > 1 ? "," : "") + "\"origin\":" + Dump(Json(origin)) + "}";
+}
+
+std::string BadInputJson(const InputError& error) {
+  Json body = {{"source", error.source}};
+  if (error.line > 0) body["line"] = error.line;
+  if (error.column > 0) body["column"] = error.column;
+  body["message"] = error.message;
+  return Dump(body);
+}
+
+std::string OutcomeJson(const Outcome& outcome) {
+  Json body = {{"exitCode", static_cast<int>(outcome.exit_code)},
+               {"samplesSent", outcome.samples_sent},
+               {"samplesAnswered", outcome.samples_answered},
+               {"samplesFailed", outcome.samples_failed},
+               {"badInputs", outcome.bad_inputs}};
+  if (!outcome.status.ok()) {
+    const client::ErrorReport report = client::ReadErrorReport(outcome.status);
+    Json error = {{"code", std::string(absl::StatusCodeToString(report.code))}};
+    if (!report.reason.empty()) error["reason"] = report.reason;
+    error["message"] = report.message;
+    for (const client::Finding& field : report.fields) {
+      error["fields"].push_back({{"field", field.subject}, {"description", field.description}});
+    }
+    if (report.retry_after) error["retryAfterMs"] = report.retry_after->count();
+    body["error"] = std::move(error);
+  }
+  return Dump(body);
+}
+
+std::string ToJson(const google::protobuf::Message& message) {
+  std::string json;
+  // Fails only for Any values of unknown type: the details of an error we do not know.
+  if (google::protobuf::util::MessageToJsonString(message, &json).ok()) return json;
+  if (const auto* error = dynamic_cast<const sinks::v1::SampleError*>(&message)) {
+    sinks::v1::SampleError bare = *error;
+    bare.mutable_status()->clear_details();
+    json.clear();
+    if (google::protobuf::util::MessageToJsonString(bare, &json).ok()) return json;
+  }
+  return "{}";
+}
+
+}  // namespace sinkd::cli
