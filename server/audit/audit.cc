@@ -23,7 +23,8 @@ std::string TooFew(int64_t found, std::string_view what, std::string_view set, i
 }
 
 // Why a set does not hold enough, or empty.
-std::string Lacks(const Rule& rule, Units units, int64_t count, bool counts, std::string_view set) {
+std::string Lacks(const Rule& rule, UnitSpan units, int64_t count, bool counts,
+                  std::string_view set) {
   const auto samples = static_cast<int64_t>(units.size());
   if (samples < rule.min_samples) return TooFew(samples, "samples", set, rule.min_samples);
   if (!counts) return "";
@@ -135,18 +136,6 @@ absl::Status RunTests(const Policy& policy, const Sets& sets, uint64_t seed,
   return absl::OkStatus();
 }
 
-absl::Status CheckBaseline(const Policy& policy, const Evidence* baseline) {
-  if (baseline != nullptr) return absl::OkStatus();
-  for (const Rule& rule : policy.rules) {
-    if (!rule.needs_baseline()) continue;
-    return InvalidArgument(StrCat("rule \"", rule.name, "\" compares with a baseline"),
-                           {.reason = "BASELINE_NEEDED",
-                            .subject = "baseline",
-                            .fix = "name baseline runs, or use a policy of fixed limits"});
-  }
-  return absl::OkStatus();
-}
-
 Verdict Overall(const std::vector<RuleResult>& rules) {
   const auto any = [&rules](Verdict verdict) {
     return std::any_of(rules.begin(), rules.end(),
@@ -163,10 +152,22 @@ void TellOfDraw(const Evidence& evidence, size_t kept, std::string_view set, std
 
 }  // namespace
 
+absl::Status CheckBaseline(const Policy& policy, bool has_baseline) {
+  if (has_baseline) return absl::OkStatus();
+  for (const Rule& rule : policy.rules) {
+    if (!rule.needs_baseline()) continue;
+    return InvalidArgument(StrCat("rule \"", rule.name, "\" compares with a baseline"),
+                           {.reason = "BASELINE_NEEDED",
+                            .subject = "baseline",
+                            .fix = "name baseline runs, or use a policy of fixed limits"});
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<AuditReport> Audit(const Policy& policy, const Evidence& candidate,
                                   const Evidence* baseline, uint64_t seed,
                                   const std::function<bool()>& stopped) {
-  SINKD_RETURN_IF_ERROR(CheckBaseline(policy, baseline));
+  SINKD_RETURN_IF_ERROR(CheckBaseline(policy, baseline != nullptr));
   Sets sets;
   sets.candidate = candidate.units();
   if (baseline != nullptr) sets.baseline = baseline->units();

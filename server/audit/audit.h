@@ -25,8 +25,11 @@ struct AuditReport {
   std::vector<RuleResult> rules;              // in the policy's order
 };
 
-// `baseline` null: there is none. `stopped` is asked often. Errors: INVALID_ARGUMENT
-// (BASELINE_NEEDED) when a rule compares and there is nothing to compare with; CANCELLED.
+// INVALID_ARGUMENT (BASELINE_NEEDED) when a rule compares and there is nothing to compare with.
+absl::Status CheckBaseline(const Policy& policy, bool has_baseline);
+
+// `baseline` null: there is none. `stopped` is asked often. Errors: those of CheckBaseline;
+// CANCELLED.
 absl::StatusOr<AuditReport> Audit(const Policy& policy, const Evidence& candidate,
                                   const Evidence* baseline, uint64_t seed,
                                   const std::function<bool()>& stopped);

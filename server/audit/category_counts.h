@@ -17,7 +17,7 @@ class CategoryCounts {
  public:
   // `list(unit, add)` calls add(category) for each that the unit holds.
   template <typename List>
-  CategoryCounts(Units units, const List& list) {
+  CategoryCounts(UnitSpan units, const List& list) {
     for (const AuditUnit* unit : units) {
       list(*unit, [this](const Category& category) { categories_.push_back(category); });
     }

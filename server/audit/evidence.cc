@@ -53,7 +53,7 @@ void Evidence::AddFailure(std::string_view key, bool non_finite) {
   KeepWithinLimits();
 }
 
-void Evidence::AddNumbers(const SampleOutcome& sample, AuditUnit& unit) const {
+void Evidence::AddNumbers(const AuditedSample& sample, AuditUnit& unit) const {
   for (size_t i = 0; i < unit.numbers.size(); ++i) {
     const std::optional<double> number = SampleNumbers()[i].read(sample);
     if (!number) continue;

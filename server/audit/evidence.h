@@ -63,7 +63,7 @@ class Evidence {
   static constexpr uint64_t kNoBound = UINT64_MAX;
 
   AuditUnit* Find(std::string_view key);
-  void AddNumbers(const SampleOutcome& sample, AuditUnit& unit) const;
+  void AddNumbers(const AuditedSample& sample, AuditUnit& unit) const;
   void KeepWithinLimits();
 
   const uint64_t seed_;

@@ -27,7 +27,7 @@ class DivergenceOfLayers final : public Statistic {
 };
 
 // The layer of most samples; the lowest of several.
-Reading MostFrequent(size_t row, Units units) {
+Reading MostFrequent(size_t row, UnitSpan units) {
   std::map<int32_t, int64_t> counts;
   int64_t total = 0;
   for (const AuditUnit* unit : units) {
@@ -49,11 +49,13 @@ void AddLayerMeasures(std::vector<Measure>& measures) {
     Measure measure;
     measure.name = SampleLayers()[row].measure;
     measure.text = SampleLayers()[row].text;
-    measure.count = [row](const MeasureOptions&, Units units) {
+    measure.count = [row](const MeasureOptions&, UnitSpan units) {
       return std::count_if(units.begin(), units.end(),
                            [row](const AuditUnit* unit) { return !unit->layers[row].empty(); });
     };
-    measure.read = [row](const MeasureOptions&, Units units) { return MostFrequent(row, units); };
+    measure.read = [row](const MeasureOptions&, UnitSpan units) {
+      return MostFrequent(row, units);
+    };
     measure.statistic = [row](const MeasureOptions&, const Pool& pool) {
       return std::make_unique<DivergenceOfLayers>(pool, row);
     };

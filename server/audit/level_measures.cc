@@ -99,7 +99,7 @@ double LargestOnly(Side side, const Counts& counts) {
   return ShareOf(most, there);
 }
 
-int64_t CountSinksOf(const MeasureOptions&, Units units) {
+int64_t CountSinksOf(const MeasureOptions&, UnitSpan units) {
   int64_t count = 0;
   for (const AuditUnit* unit : units) count += static_cast<int64_t>(unit->sinks.size());
   return count;
@@ -112,7 +112,8 @@ Measure LevelMeasure(std::string_view name, std::string_view text, const Distanc
   measure.text = text;
   measure.basis = Basis::kSinks;
   measure.count = CountSinksOf;
-  measure.compare = [value, tell](const MeasureOptions& options, Units candidate, Units baseline) {
+  measure.compare = [value, tell](const MeasureOptions& options, UnitSpan candidate,
+                                  UnitSpan baseline) {
     const Pool pool(candidate, baseline);
     CategoryCounts<Level> levels(pool.units(), ListLevels);
     const Counts& counts = levels.Count(pool.sides());

@@ -112,7 +112,7 @@ class DistanceOfLines final : public Statistic {
   std::vector<Sums> units_;
 };
 
-Fit FitUnits(const MeasureOptions& options, Units units) {
+Fit FitUnits(const MeasureOptions& options, UnitSpan units) {
   std::vector<RegressionPoint> points;
   for (const AuditUnit* unit : units) {
     const std::vector<RegressionPoint> more = PointsOf(options, *unit);
@@ -121,7 +121,7 @@ Fit FitUnits(const MeasureOptions& options, Units units) {
   return FitForm(options.form, points);
 }
 
-Reading ReadSlope(const MeasureOptions& options, Units units) {
+Reading ReadSlope(const MeasureOptions& options, UnitSpan units) {
   const Fit fit = FitUnits(options, units);
   if (!fit.undefined.empty()) return {.value = std::nullopt, .detail = fit.undefined};
   return {.value = fit.slope.value,
@@ -129,7 +129,7 @@ Reading ReadSlope(const MeasureOptions& options, Units units) {
                            fit.slope.lower, " to ", fit.slope.upper)};
 }
 
-Reading ReadRSquared(const MeasureOptions& options, Units units) {
+Reading ReadRSquared(const MeasureOptions& options, UnitSpan units) {
   const Fit fit = FitUnits(options, units);
   if (!fit.undefined.empty()) return {.value = std::nullopt, .detail = fit.undefined};
   return {.value = fit.r_squared, .detail = ""};
@@ -141,7 +141,7 @@ Measure LineMeasure(std::string_view name, std::string_view text, bool slopes) {
   measure.text = text;
   measure.basis = Basis::kSinks;
   measure.has_regression = true;
-  measure.count = [](const MeasureOptions& options, Units units) {
+  measure.count = [](const MeasureOptions& options, UnitSpan units) {
     int64_t count = 0;
     for (const AuditUnit* unit : units) {
       count += static_cast<int64_t>(PointsOf(options, *unit).size());

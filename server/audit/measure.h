@@ -47,11 +47,11 @@ struct Measure {
   bool has_regression = false;  // takes y and form
 
   // How much of the basis a set holds.
-  std::function<int64_t(const MeasureOptions&, Units)> count;
+  std::function<int64_t(const MeasureOptions&, UnitSpan)> count;
   // The value of one set; empty for a measure that only two sets have.
-  std::function<Reading(const MeasureOptions&, Units)> read;
+  std::function<Reading(const MeasureOptions&, UnitSpan)> read;
   // The value of two sets, for such a measure.
-  std::function<Reading(const MeasureOptions&, Units candidate, Units baseline)> compare;
+  std::function<Reading(const MeasureOptions&, UnitSpan candidate, UnitSpan baseline)> compare;
   // The statistic of the permutation test.
   std::function<std::unique_ptr<Statistic>(const MeasureOptions&, const Pool&)> statistic;
 

@@ -39,12 +39,12 @@ Measure RatioMeasure(std::string_view name, std::string_view text, TermsOf terms
   Measure measure;
   measure.name = name;
   measure.text = text;
-  measure.count = [terms_of](const MeasureOptions&, Units units) {
+  measure.count = [terms_of](const MeasureOptions&, UnitSpan units) {
     int64_t count = 0;
     for (const AuditUnit* unit : units) count += terms_of(*unit).below > 0 ? 1 : 0;
     return count;
   };
-  measure.read = [terms_of](const MeasureOptions&, Units units) {
+  measure.read = [terms_of](const MeasureOptions&, UnitSpan units) {
     Terms sums;
     for (const AuditUnit* unit : units) {
       const Terms terms = terms_of(*unit);

@@ -2,7 +2,7 @@
 
 namespace sinkd {
 
-Pool::Pool(Units candidate, Units baseline) {
+Pool::Pool(UnitSpan candidate, UnitSpan baseline) {
   size_t b = 0;
   const auto add = [this](const AuditUnit* unit, Side side) {
     units_.push_back(unit);

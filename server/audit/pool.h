@@ -16,7 +16,7 @@
 
 namespace sinkd {
 
-using Units = std::span<const AuditUnit* const>;
+using UnitSpan = std::span<const AuditUnit* const>;
 
 enum Side : uint8_t { kCandidate = 0, kBaseline = 1 };
 using Sides = std::vector<uint8_t>;  // of each unit of a pool
@@ -24,9 +24,9 @@ using Sides = std::vector<uint8_t>;  // of each unit of a pool
 class Pool {
  public:
   // Both by key, as Evidence gives them.
-  Pool(Units candidate, Units baseline);
+  Pool(UnitSpan candidate, UnitSpan baseline);
 
-  Units units() const { return units_; }
+  UnitSpan units() const { return units_; }
   const Sides& sides() const { return sides_; }  // as they are
   size_t pairs() const { return pairs_.size(); }
 

@@ -20,7 +20,7 @@ std::optional<int32_t> Weakest(const SampleRecord& record, Curve curve) {
   return static_cast<int32_t>(least - values.begin());
 }
 
-Number WeakestValue(const SampleOutcome& sample, Curve curve) {
+Number WeakestValue(const AuditedSample& sample, Curve curve) {
   if (sample.record == nullptr) return std::nullopt;
   const std::optional<int32_t> layer = Weakest(*sample.record, curve);
   if (!layer) return std::nullopt;
@@ -34,35 +34,35 @@ bool HasSecondary(const SampleRecord& record) {
 
 constexpr SampleNumber kNumbers[] = {
     {"primary_score", "mean score of the primary sink",
-     [](const SampleOutcome& sample) {
+     [](const AuditedSample& sample) {
        return sample.record == nullptr ? Number() : sample.record->primary.score;
      }},
     {"primary_norm", "mean norm of the primary sink's state where it starts",
-     [](const SampleOutcome& sample) {
+     [](const AuditedSample& sample) {
        return sample.record == nullptr ? Number() : Number(sample.record->primary.state_norm);
      }},
     {"weakest_primary_attention",
      "mean over samples of the least attention to the primary sink in a layer of its window",
-     [](const SampleOutcome& sample) {
+     [](const AuditedSample& sample) {
        return WeakestValue(sample, &CompensationCurves::primary);
      }},
     {"weakest_primary_norm",
      "mean over samples of the least norm of the primary sink in a layer of its window",
-     [](const SampleOutcome& sample) {
+     [](const AuditedSample& sample) {
        return WeakestValue(sample, &CompensationCurves::primary_norm);
      }},
     {"samples_with_secondary", "share of samples with a secondary sink",
-     [](const SampleOutcome& sample) {
+     [](const AuditedSample& sample) {
        return sample.record == nullptr ? Number() : Number(HasSecondary(*sample.record) ? 1 : 0);
      }},
     {"undecided_share", "share of samples whose sinks are not sure at bfloat16",
-     [](const SampleOutcome& sample) {
+     [](const AuditedSample& sample) {
        return sample.record == nullptr ? Number() : Number(sample.record->undecided ? 1 : 0);
      }},
     {"failed_share", "share of samples that could not be analysed",
-     [](const SampleOutcome& sample) { return Number(sample.record == nullptr ? 1 : 0); }},
+     [](const AuditedSample& sample) { return Number(sample.record == nullptr ? 1 : 0); }},
     {"non_finite_share", "share of samples that met a value that is not finite",
-     [](const SampleOutcome& sample) { return Number(sample.non_finite ? 1 : 0); }},
+     [](const AuditedSample& sample) { return Number(sample.non_finite ? 1 : 0); }},
 };
 
 constexpr SampleLayer kLayers[] = {

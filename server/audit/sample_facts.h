@@ -14,7 +14,7 @@
 namespace sinkd {
 
 // One sample: its record, or none because it failed.
-struct SampleOutcome {
+struct AuditedSample {
   const SampleRecord* record = nullptr;
   bool non_finite = false;  // failed over a value that is not finite
 };
@@ -23,7 +23,7 @@ struct SampleNumber {
   std::string_view measure;  // its name in a policy
   std::string_view text;     // "mean score of the primary sink"
   // Absent when the sample does not tell.
-  std::optional<double> (*read)(const SampleOutcome& sample);
+  std::optional<double> (*read)(const AuditedSample& sample);
 };
 
 struct SampleLayer {

@@ -13,7 +13,7 @@ using ValueOf = std::optional<double> (*)(const SecondarySink& sink);
 
 class DistanceOfDistributions final : public Statistic {
  public:
-  DistanceOfDistributions(Units units, ValueOf value_of) {
+  DistanceOfDistributions(UnitSpan units, ValueOf value_of) {
     std::vector<std::pair<double, uint32_t>> values;
     for (uint32_t i = 0; i < units.size(); ++i) {
       for (const SecondarySink& sink : units[i]->sinks) {
@@ -54,7 +54,7 @@ Measure ValueMeasure(std::string_view name, std::string_view text, ValueOf value
   measure.name = name;
   measure.text = text;
   measure.basis = Basis::kSinks;
-  measure.count = [value_of](const MeasureOptions&, Units units) {
+  measure.count = [value_of](const MeasureOptions&, UnitSpan units) {
     int64_t count = 0;
     for (const AuditUnit* unit : units) {
       count += std::count_if(unit->sinks.begin(), unit->sinks.end(),
@@ -62,7 +62,7 @@ Measure ValueMeasure(std::string_view name, std::string_view text, ValueOf value
     }
     return count;
   };
-  measure.compare = [value_of](const MeasureOptions&, Units candidate, Units baseline) {
+  measure.compare = [value_of](const MeasureOptions&, UnitSpan candidate, UnitSpan baseline) {
     const Pool pool(candidate, baseline);
     DistanceOfDistributions distance(pool.units(), value_of);
     Reading reading;
