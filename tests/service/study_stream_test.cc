@@ -42,10 +42,16 @@ class StudyCall {
   explicit StudyCall(const std::shared_ptr<grpc::Channel>& channel) : stub_(channel) {}
 
   void Open(const v1::RunStudyRequest& request) { reader_ = stub_.RunStudy(&context, request); }
-  // Reads to the end; the messages are kept.
-  grpc::Status Drain() {
+  // The next message, which is kept; false at the end.
+  bool Read() {
     v1::RunStudyResponse response;
-    while (reader_->Read(&response)) answers.push_back(response);
+    if (!reader_->Read(&response)) return false;
+    answers.push_back(std::move(response));
+    return true;
+  }
+  grpc::Status Drain() {
+    while (Read()) {
+    }
     return reader_->Finish();
   }
   grpc::Status Run(const v1::RunStudyRequest& request) {
@@ -110,20 +116,29 @@ TEST(StudyStream, AnswersStartedFirstAndTheReportLast) {
   EXPECT_GT(report.seconds(), 0);
 }
 
-TEST(StudyStream, TellsProgressWhileAReaderWaits) {
-  RunningServer running({.limits = {.progress_interval = std::chrono::milliseconds(0)}});
+TEST(StudyStream, TellsProgressAsItIsMade) {
+  GatedServer running({.limits = {.progress_interval = std::chrono::milliseconds(0)}});
+  running.catalog.runner->study.on_step = [&](int64_t step, std::stop_token stop) {
+    return step == 0 || running.gate.Pass(stop) ? absl::OkStatus() : Cancelled("stopped");
+  };
   running.catalog.runner->study.is_done = [](int64_t steps) { return steps >= 200; };
   StudyCall call(running.channel);
-  ASSERT_TRUE(call.Run(StudyOf({TextSample("hello")})).ok());
-  int64_t last = -1;
+  call.Open(StudyOf({TextSample("hello")}));
+  const auto is_first_step = [](const v1::RunStudyResponse& answer) {
+    return answer.progress().phase() == "fake" && answer.progress().steps_done() == 1;
+  };
+  while (call.Read() && !is_first_step(call.answers.back())) {
+  }
+  ASSERT_TRUE(is_first_step(call.answers.back())) << "told while the second step runs";
+  EXPECT_EQ(call.answers.back().progress().steps_total(), 3);
+  running.gate.Open();
+  ASSERT_TRUE(call.Drain().ok());
+  int64_t last = 0;
   for (const v1::RunStudyResponse& each : call.answers) {
-    if (!each.has_progress() || each.progress().phase() == "encode") continue;
-    EXPECT_EQ(each.progress().phase(), "fake");
-    EXPECT_EQ(each.progress().steps_total(), 3);
+    if (each.progress().phase() != "fake") continue;
     EXPECT_GT(each.progress().steps_done(), last) << "what is older is not told";
     last = each.progress().steps_done();
   }
-  EXPECT_GT(last, 0);
 }
 
 TEST(StudyStream, TellsOfABadSampleAndGoesOnWithTheOthers) {
