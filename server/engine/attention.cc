@@ -6,14 +6,10 @@
 #include <ATen/ATen.h>
 
 #include "server/engine/linear.h"
+#include "server/engine/piece_sizes.h"
 
 namespace sinkd {
 namespace {
-
-// Scores of one strip stay near the caches: heads x queries x keys elements at most.
-constexpr int64_t kStripElements = int64_t{1} << 20;
-constexpr int64_t kMinQueries = 32;
-constexpr int64_t kMaxQueries = 256;
 
 // Samples from here on take their key heads one by one, each a product for Linear; shorter ones all
 // together, where the number of calls would count.

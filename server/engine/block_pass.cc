@@ -9,14 +9,9 @@
 #include "server/engine/linear.h"
 #include "server/engine/mlp.h"
 #include "server/engine/norm.h"
+#include "server/engine/piece_sizes.h"
 
 namespace sinkd {
-namespace {
-
-// Rows of the MLP computed at once, so that gate and up do not dominate memory on long samples.
-constexpr int64_t kMlpRows = 512;
-
-}  // namespace
 
 at::Tensor BlockPass::Run(const at::Tensor& x) const {
   tap_(Site::kResidPre, x);

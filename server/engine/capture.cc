@@ -10,13 +10,12 @@
 #include "server/engine/matrix_tensor.h"
 #include "server/engine/mlp.h"
 #include "server/engine/model_internals.h"
+#include "server/engine/piece_sizes.h"
 #include "server/engine/range_checks.h"
 #include "server/engine/torch_boundary.h"
 
 namespace sinkd {
 namespace {
-
-constexpr int64_t kMlpRows = 512;
 
 // Keeps the rows that requests name.
 class RowKeeper final : public TapObserver {

@@ -8,12 +8,10 @@
 #include "server/engine/block_pass.h"
 #include "server/engine/linear.h"
 #include "server/engine/norm.h"
+#include "server/engine/piece_sizes.h"
 
 namespace sinkd {
 namespace {
-
-// Enough rows for matrix products to run at full speed, few enough for their results to stay small.
-constexpr int64_t kGroupRows = 2048;
 
 // What the blocks read, [rows, C] float32 whatever the weights are: beside a sink of norm 25,000 a
 // bfloat16 stream would round everything that later blocks write to the nearest hundred.

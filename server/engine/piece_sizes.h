@@ -1,0 +1,21 @@
+// Sizes of the pieces that a pass is cut into, so that what lies between two products stays small.
+// Internal to the engine.
+#pragma once
+
+#include <cstdint>
+
+namespace sinkd {
+
+// Rows of a group of samples: enough for matrix products to run at full speed.
+inline constexpr int64_t kGroupRows = 2048;
+
+// Rows of the MLP computed at once, so that gate and up do not dominate memory on long samples.
+inline constexpr int64_t kMlpRows = 512;
+
+// Scores of one strip of attention stay near the caches: heads x queries x keys elements at most,
+// but never fewer queries than kMinQueries.
+inline constexpr int64_t kStripElements = int64_t{1} << 20;
+inline constexpr int64_t kMinQueries = 32;
+inline constexpr int64_t kMaxQueries = 256;
+
+}  // namespace sinkd
