@@ -10,12 +10,13 @@ namespace sinkd::cli {
 
 enum ExitCode {
   kExitOk = 0,
-  kExitVerdict = 1,      // an audit's verdict is "failed"
-  kExitUsage = 2,        // the command line or the input is wrong
-  kExitUnreachable = 3,  // no server at the address, or the connection broke
-  kExitRpcError = 4,     // the server answered with an error, for the call or for some sample
-  kExitDeadline = 5,     // --timeout passed
-  kExitDoesNotFit = 6,   // a planned model does not fit
+  kExitVerdict = 1,        // an audit fails
+  kExitUsage = 2,          // the command line or the input is wrong
+  kExitUnreachable = 3,    // no server at the address, or the connection broke
+  kExitRpcError = 4,       // the server answered with an error, for the call or for some sample
+  kExitDeadline = 5,       // --timeout passed
+  kExitDoesNotFit = 6,     // a planned model does not fit
+  kExitNotEnoughData = 7,  // an audit has not enough data to pass or fail
   kExitInterrupted = 130,
 };
 

@@ -1,0 +1,78 @@
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "client/audit_client.h"
+#include "client/cli/audit_view.h"
+#include "client/cli/commands.h"
+#include "client/cli/model_session.h"
+#include "client/error_report.h"
+#include "client/utf8.h"
+
+namespace sinkd::cli {
+namespace {
+
+namespace v1 = ::sinks::v1;
+
+absl::StatusOr<std::string> ReadPolicy(const std::string& file) {
+  std::string text;
+  if (file == "-") {
+    text.assign(std::istreambuf_iterator<char>(std::cin), {});
+  } else {
+    std::ifstream stream(file, std::ios::binary);
+    if (stream) text.assign(std::istreambuf_iterator<char>(stream), {});
+    // A folder opens, and fails when it is read.
+    if (!stream || stream.bad() || stream.peek() != std::ifstream::traits_type::eof()) {
+      return absl::InvalidArgumentError(
+          fmt::format("cannot read the policy {}", client::MakePrintable(file)));
+    }
+  }
+  if (client::FindInvalidUtf8(text)) {
+    return absl::InvalidArgumentError(
+        fmt::format("the policy {} is not UTF-8", client::MakePrintable(file)));
+  }
+  return text;
+}
+
+// What the server says of the policy is an error of the input.
+absl::Status OfInput(const absl::Status& status, const std::string& file) {
+  const client::ErrorReport report = client::ReadErrorReport(status);
+  if (report.reason != "BAD_POLICY" && report.reason != "BASELINE_NEEDED") return status;
+  return absl::InvalidArgumentError(
+      fmt::format("{}: {}", client::MakePrintable(file), client::MakePrintable(report.message)));
+}
+
+AuditFormat FormatOf(const GlobalOptions& global, const AuditOptions& options) {
+  if (options.format) return *options.format;
+  return global.output == OutputFormat::kJson ? AuditFormat::kJson : AuditFormat::kTable;
+}
+
+}  // namespace
+
+ExitCode RunAudit(const Invocation& invocation) {
+  const GlobalOptions& global = invocation.global;
+  const AuditOptions& options = invocation.audit;
+  v1::Verdict verdict = v1::VERDICT_UNSPECIFIED;
+  const ExitCode code = RunCalls(
+      global,
+      [&](const std::shared_ptr<grpc::Channel>& channel, const client::CallOptions& call,
+          Output& output) -> absl::Status {
+        absl::StatusOr<std::string> policy = ReadPolicy(options.policy_file);
+        if (!policy.ok()) return policy.status();
+        v1::AuditRunsRequest request = options.request;
+        request.set_policy(*std::move(policy));
+        const absl::StatusOr<v1::AuditRunsResponse> audit =
+            client::AuditClient(channel).Audit(request, call);
+        if (!audit.ok()) return OfInput(audit.status(), options.policy_file);
+        verdict = audit->verdict();
+        output.Write(RenderAudit(*audit, FormatOf(global, options), DetectTerminal(global)));
+        return absl::OkStatus();
+      });
+  if (code != kExitOk || verdict == v1::VERDICT_PASS) return code;
+  // A verdict of a newer server is no pass.
+  return verdict == v1::VERDICT_FAIL ? kExitVerdict : kExitNotEnoughData;
+}
+
+}  // namespace sinkd::cli
