@@ -12,6 +12,8 @@
 #include <map>
 #include <mutex>
 
+#include "server/telemetry/latest_runs.h"
+
 namespace sinkd {
 namespace {
 
@@ -62,11 +64,14 @@ struct Metrics::Families {
   Counter* tokens = nullptr;
   Counter* records = nullptr;
   Gauge* queue_depth = nullptr;
+  Gauge* queue_capacity = nullptr;
   Gauge* streams = nullptr;
   Gauge* models = nullptr;
+  Gauge* ready = nullptr;
   Gauge* resident = nullptr;
   Histogram* load_duration = nullptr;
   prometheus::Family<Gauge>* weight_family = nullptr;
+  LatestRuns latest_runs{registry};
 
   std::mutex models_mutex;
   std::map<std::string, Gauge*, std::less<>> weights;  // by model id
@@ -135,6 +140,7 @@ void Metrics::Families::AddSamples() {
     phases[i] = &family.Add({{"phase", kPhases[i]}}, kPhaseBuckets);
   }
   queue_depth = AddGauge("sinkd_queue_depth", "Samples admitted and not yet running.");
+  queue_capacity = AddGauge("sinkd_queue_capacity", "Samples that may wait for each device.");
   streams = AddGauge("sinkd_streams_in_flight", "Analyze and RunStudy streams that are open.");
 }
 
@@ -158,6 +164,7 @@ void Metrics::Families::AddProcess(std::string_view version) {
       ->Set(1);
   AddGauge("sinkd_process_start_time_seconds", "Unix time at which the server started.")
       ->SetToCurrentTime();
+  ready = AddGauge("sinkd_ready", "1 when the server takes work, 0 while it loads or drains.");
   resident = AddGauge("sinkd_process_resident_memory_bytes", "Resident memory of the server.");
 }
 
@@ -208,6 +215,14 @@ void Metrics::QueueDepthChanged(int64_t samples) {
   families_->queue_depth->Increment(static_cast<double>(samples));
 }
 
+void Metrics::SetQueueCapacity(int64_t samples) {
+  families_->queue_capacity->Set(static_cast<double>(samples));
+}
+
+void Metrics::SetReady(bool ready) {
+  families_->ready->Set(ready ? 1 : 0);
+}
+
 void Metrics::LoadDone(LoadOutcome outcome, Seconds duration) {
   families_->loads[static_cast<size_t>(outcome)]->Increment();
   families_->load_duration->Observe(duration.count());
@@ -228,6 +243,10 @@ void Metrics::ModelUnloaded(std::string_view model) {
   families_->weight_family->Remove(found->second);
   families_->weights.erase(found);
   families_->models->Set(static_cast<double>(families_->weights.size()));
+}
+
+void Metrics::RunSummarized(std::string_view model, const RunGauges& run) {
+  families_->latest_runs.Set(model, run);
 }
 
 std::string Metrics::Render() const {

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,14 @@ enum class SamplePhase {
   kEncode,   // text to token ids
   kForward,  // the forward pass of the batch it ran in, or a step of its study
   kAnalyse,  // trace to record
+};
+
+// What a run found; a statistic that was not asked for is absent.
+struct RunGauges {
+  int64_t samples = 0;
+  std::optional<double> secondary_sinks;
+  std::optional<double> secondary_sinks_per_1000_tokens;
+  std::optional<double> primary_score_mean;
 };
 
 class Metrics {
@@ -57,12 +66,21 @@ class Metrics {
 
   // Samples admitted and not yet running, over all models.
   void QueueDepthChanged(int64_t samples);  // by so many
+  // How many of them a device admits.
+  void SetQueueCapacity(int64_t samples);
+
+  // Whether the server takes work; it does not until told.
+  void SetReady(bool ready);
 
   void LoadDone(LoadOutcome outcome, Seconds duration);
   // A model came into memory, or left it; what is known already changes nothing. Fits as the
   // registry's observer, models/registry.h.
   void ModelLoaded(std::string_view model, int64_t weight_bytes);
   void ModelUnloaded(std::string_view model);
+
+  // A run of the model was summed up, and is its latest from now on. Of at most 100 models, those
+  // with the latest runs.
+  void RunSummarized(std::string_view model, const RunGauges& run);
 
   // All metrics in the Prometheus text format. Reads the process's resident memory.
   std::string Render() const;

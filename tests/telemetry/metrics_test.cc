@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -138,12 +139,73 @@ TEST(Metrics, FollowModelsInAndOutOfMemory) {
   EXPECT_EQ(Value(metrics, "sinkd_model_weight_bytes{model=\"big\"}"), std::nullopt);
 }
 
+TEST(Metrics, SayWhetherTheServerTakesWorkAndHowMuchMayWait) {
+  Metrics metrics("1", kMethods);
+  EXPECT_EQ(Value(metrics, "sinkd_ready"), 0);
+  metrics.SetReady(true);
+  metrics.SetQueueCapacity(2048);
+  EXPECT_EQ(Value(metrics, "sinkd_ready"), 1);
+  EXPECT_EQ(Value(metrics, "sinkd_queue_capacity"), 2048);
+  metrics.SetReady(false);
+  EXPECT_EQ(Value(metrics, "sinkd_ready"), 0);
+}
+
+TEST(Metrics, TellTheLatestRunOfEachModel) {
+  Metrics metrics("1", kMethods);
+  EXPECT_THAT(metrics.Render(), Not(HasSubstr("sinkd_run_")));
+  metrics.RunSummarized("tiny", {.samples = 100,
+                                 .secondary_sinks = 30,
+                                 .secondary_sinks_per_1000_tokens = 1.5,
+                                 .primary_score_mean = 0.75});
+  metrics.RunSummarized("big", {.samples = 7, .secondary_sinks = 0});
+  EXPECT_EQ(Value(metrics, "sinkd_run_samples{model=\"tiny\"}"), 100);
+  EXPECT_EQ(Value(metrics, "sinkd_run_secondary_sinks{model=\"tiny\"}"), 30);
+  EXPECT_EQ(Value(metrics, "sinkd_run_secondary_sinks_per_1000_tokens{model=\"tiny\"}"), 1.5);
+  EXPECT_EQ(Value(metrics, "sinkd_run_primary_score_mean{model=\"tiny\"}"), 0.75);
+  EXPECT_EQ(Value(metrics, "sinkd_run_secondary_sinks{model=\"big\"}"), 0);
+  EXPECT_EQ(Value(metrics, "sinkd_run_primary_score_mean{model=\"big\"}"), std::nullopt);
+}
+
+TEST(Metrics, ForgetWhatTheLatestRunWasNotAskedFor) {
+  Metrics metrics("1", kMethods);
+  metrics.RunSummarized("tiny", {.samples = 100, .secondary_sinks = 30, .primary_score_mean = 0.5});
+  metrics.RunSummarized("tiny", {.samples = 3, .primary_score_mean = 0.25});
+  EXPECT_EQ(Value(metrics, "sinkd_run_samples{model=\"tiny\"}"), 3);
+  EXPECT_EQ(Value(metrics, "sinkd_run_secondary_sinks{model=\"tiny\"}"), std::nullopt);
+  EXPECT_EQ(Value(metrics, "sinkd_run_primary_score_mean{model=\"tiny\"}"), 0.25);
+  metrics.RunSummarized("tiny", {.samples = 4, .secondary_sinks = 2});
+  EXPECT_EQ(Value(metrics, "sinkd_run_secondary_sinks{model=\"tiny\"}"), 2);
+}
+
+TEST(Metrics, TellOfAHundredModelsThoseWithTheLatestRuns) {
+  Metrics metrics("1", kMethods);
+  const auto series = [](int i) {
+    return "sinkd_run_samples{model=\"m" + std::to_string(i) + "\"}";
+  };
+  const auto run = [&](int i, int64_t samples) {
+    metrics.RunSummarized("m" + std::to_string(i), {.samples = samples, .secondary_sinks = 1});
+  };
+  for (int i = 0; i < 100; ++i) run(i, 1);
+  run(0, 2);  // m1 has the oldest run now
+  run(100, 1);
+  run(101, 1);
+  EXPECT_EQ(Value(metrics, series(0)), 2);
+  EXPECT_EQ(Value(metrics, series(1)), std::nullopt);
+  EXPECT_EQ(Value(metrics, series(2)), std::nullopt);
+  EXPECT_EQ(Value(metrics, "sinkd_run_secondary_sinks{model=\"m2\"}"), std::nullopt);
+  for (int i = 3; i <= 101; ++i) EXPECT_EQ(Value(metrics, series(i)), 1) << i;
+}
+
 TEST(Metrics, PassPrometheusOwnLinter) {
   if (std::string(SINKD_PROMTOOL).ends_with("NOTFOUND"))
     GTEST_SKIP() << "promtool is not installed";
   Metrics metrics("1.2.3", kMethods);
   metrics.RpcHandled(kMethods[0], absl::StatusCode::kOk, milliseconds(3));
   metrics.ModelLoaded("tiny", 1000);
+  metrics.RunSummarized("tiny", {.samples = 1,
+                                 .secondary_sinks = 1,
+                                 .secondary_sinks_per_1000_tokens = 1,
+                                 .primary_score_mean = 1});
   const std::filesystem::path stem =
       std::filesystem::path(testing::TempDir()) / ("sinkd_metrics_" + std::to_string(getpid()));
   const std::string text = stem.string() + ".prom";
