@@ -22,8 +22,8 @@ readonly build_packages=(
 )
 readonly rust_packages=(cargo-web rustc-web)
 readonly node_packages=(nodejs npm)
-# promtool checks the metrics; PostgreSQL is one of the databases that runs may be kept in; the page is
-# tested in Chromium.
+# Prometheus is asked what the dashboards ask, and its promtool checks metrics and rules; PostgreSQL is
+# one of the databases that runs may be kept in; the page is tested in Chromium.
 readonly test_packages=(prometheus postgresql chromium)
 readonly libtorch=cmake/requirements.txt
 readonly model=deploy/demo/requirements.txt
