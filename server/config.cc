@@ -15,6 +15,7 @@
 
 #include "server/base/status.h"
 #include "server/config_file.h"
+#include "server/config_store.h"
 #include "server/config_values.h"
 #include "server/models/model_id.h"
 
@@ -199,6 +200,33 @@ const std::array kSettings = {
     Setting{"drain-timeout", "TIME",
             "After that: how long running work may take to finish, up to 1h",
             Drain<&Config::drain_timeout>, Duration<&Config::drain_timeout>},
+    Setting{"state-dir", "DIR",
+            "Folder of what outlives the server, made when missing (default $STATE_DIRECTORY, else "
+            "$XDG_STATE_HOME/sinkd, else ~/.local/state/sinkd)",
+            [](const Given& given, Config& config) {
+              config.state_dir = given.value;
+              return absl::OkStatus();
+            },
+            [](const Config& config) { return QuoteToml(config.state_dir.string()); }},
+    Setting{"store", "STORE",
+            "Where runs are kept: sqlite (a file in the state folder), off, or a URL "
+            "postgresql://user@host/database without a password",
+            ApplyStore, Quoted<&Config::store>},
+    Setting{"store-url-file", "FILE",
+            "File that holds the URL of a PostgreSQL store, for one with a password",
+            [](const Given& given, Config& config) {
+              config.store_url_file = given.value;
+              return absl::OkStatus();
+            },
+            [](const Config& config) { return QuoteToml(config.store_url_file.string()); }},
+    Setting{"retain-age", "TIME",
+            "Complete runs that did not change for so long are removed (90d), or off",
+            ApplyRetainAge, ShowRetainAge},
+    Setting{
+        "retain-bytes", "BYTES",
+        "Complete runs are removed, oldest first, when all runs hold more than this (10GiB), or "
+        "off",
+        ApplyRetainBytes, ShowRetainBytes},
     Setting{"log-format", "FORMAT", "text or json, one line an event, on standard error",
             Choice<&Config::log_format, kLogFormats>, ChoiceName<&Config::log_format, kLogFormats>},
     Setting{"log-level", "LEVEL", "Least level that is logged: debug, info, warning, error",
@@ -359,6 +387,7 @@ absl::Status CheckWhole(const Config& config) {
                             .subject = "--model-root",
                             .fix = "name the folder that holds one folder per model"});
   }
+  SINKD_RETURN_IF_ERROR(CheckStore(config));
   if (config.insecure_listen) return absl::OkStatus();
   SINKD_RETURN_IF_ERROR(CheckLoopback("listen", config.listen));
   return CheckLoopback("http-listen", config.http_listen);
@@ -397,6 +426,7 @@ absl::StatusOr<ConfigOutcome> ParseConfig(int argc, const char* const* argv,
     for (const Given& one : given) SINKD_RETURN_IF_ERROR(setting.apply(one, outcome.config));
   }
   SINKD_RETURN_IF_ERROR(CheckWhole(outcome.config));
+  if (outcome.config.state_dir.empty()) outcome.config.state_dir = DefaultStateDir(environment);
   if (outcome.config.threads == 0) {
     outcome.config.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   }

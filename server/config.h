@@ -45,6 +45,12 @@ struct Config {
   std::chrono::milliseconds drain_delay{5000};     // SIGTERM: not ready, still serving
   std::chrono::milliseconds drain_timeout{30000};  // then: running work may finish
 
+  std::string store = "sqlite";          // "sqlite", "off", or a postgresql:// URL without password
+  std::filesystem::path store_url_file;  // holds the URL of a PostgreSQL store; empty: none
+  std::filesystem::path state_dir;       // of the SQLite store; empty: the environment tells none
+  std::optional<std::chrono::milliseconds> retain_age;  // complete runs, since their last change
+  std::optional<int64_t> retain_bytes;                  // of all runs together
+
   LogFormat log_format = LogFormat::kText;
   LogLevel log_level = LogLevel::kInfo;
   std::string template_date = "2025-01-01";  // YYYY-MM-DD, the date chat templates see

@@ -23,7 +23,8 @@ struct Unit {
 // A longer suffix stands before one that ends it.
 constexpr std::array<Unit, 4> kByteUnits = {
     {{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"", 1}}};
-constexpr std::array<Unit, 4> kTimeUnits = {{{"ms", 1}, {"s", 1000}, {"m", 60000}, {"", 1000}}};
+constexpr std::array<Unit, 6> kTimeUnits = {
+    {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}, {"", 1000}}};
 
 std::optional<int64_t> WholeNumber(std::string_view text) {
   int64_t number = 0;
@@ -125,7 +126,7 @@ absl::StatusOr<std::chrono::milliseconds> ReadDuration(const Given& given,
   const std::optional<int64_t> number = Quantity(given.value, kTimeUnits);
   if (InRange(number, 0, maximum.count())) return std::chrono::milliseconds(*number);
   return BadValue(given, fmt::format("a time from 0s to {}", DurationText(maximum)),
-                  "write for example 500ms, 5s or 2m");
+                  "write for example 500ms, 5s, 2m, 12h or 90d");
 }
 
 std::string DurationText(std::chrono::milliseconds duration) {

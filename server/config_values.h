@@ -28,7 +28,7 @@ absl::StatusOr<int64_t> ReadInteger(const Given& given, int64_t minimum, int64_t
 // A whole number of bytes, or of KiB, MiB, GiB: "8388608", "8MiB".
 absl::StatusOr<int64_t> ReadBytes(const Given& given, int64_t minimum, int64_t maximum);
 
-// "500ms", "5s", "2m"; a bare number is in seconds.
+// "500ms", "5s", "2m", "12h", "90d"; a bare number is in seconds.
 absl::StatusOr<std::chrono::milliseconds> ReadDuration(const Given& given,
                                                        std::chrono::milliseconds maximum);
 std::string DurationText(std::chrono::milliseconds duration);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "server/base/status.h"
+#include "server/configured_store.h"
 #include "server/models/checkpoint_loader.h"
 #include "server/port_file.h"
 #include "server/telemetry/log.h"
@@ -61,6 +62,7 @@ Daemon::Daemon(Config config, std::string version)
                 CountingLoader(metrics_), CountingObserver(metrics_)) {}
 
 absl::Status Daemon::Run() {
+  SINKD_RETURN_IF_ERROR(OpenStore());
   SINKD_RETURN_IF_ERROR(OpenPorts());
   loader_ = std::jthread([this](const std::stop_token& stop) { LoadModels(stop); });
   {
@@ -79,6 +81,17 @@ void Daemon::RequestStop(std::string why) {
   stopping_.notify_all();
 }
 
+absl::Status Daemon::OpenStore() {
+  SINKD_ASSIGN_OR_RETURN(store_, OpenConfiguredStore(config_));
+  if (!store_) return absl::OkStatus();
+  PrunePolicy policy{.max_bytes = config_.retain_bytes};
+  if (config_.retain_age) {
+    policy.max_age = std::chrono::duration_cast<std::chrono::seconds>(*config_.retain_age);
+  }
+  retention_.emplace(*store_, policy);
+  return absl::OkStatus();
+}
+
 absl::Status Daemon::OpenPorts() {
   if (!config_.http_listen.empty()) {
     SINKD_ASSIGN_OR_RETURN(
@@ -86,8 +99,8 @@ absl::Status Daemon::OpenPorts() {
                                  {.metrics = [this] { return metrics_.Render(); },
                                   .not_ready = [this] { return readiness_.WhyNot(); }}));
   }
-  SINKD_ASSIGN_OR_RETURN(server_,
-                         Server::Start(ServerOptions(config_, version_), catalog_, metrics_));
+  SINKD_ASSIGN_OR_RETURN(
+      server_, Server::Start(ServerOptions(config_, version_), catalog_, metrics_, store_.get()));
   Log(LogLevel::kInfo, "listening",
       {{"version", version_}, {"grpc", server_->address()}, {"http", HttpAddress()}});
   return absl::OkStatus();

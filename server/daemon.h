@@ -1,9 +1,9 @@
 // Daemon: a sinkd process from its configuration to its exit code.
 //
-// Life: ports open and answer (not ready) -> models of --load are in memory -> ready -> a signal:
-// not ready, still serving for the drain delay -> new work is refused, running work may finish
-// within the drain timeout -> what still runs is ended -> exit.
-// Thread-safety: RequestStop may be called from any thread; Run once, from one.
+// Life: the store is open -> ports open and answer (not ready) -> models of --load are in memory ->
+// ready -> a signal: not ready, still serving for the drain delay -> new work is refused, running
+// work may finish within the drain timeout -> what still runs is ended -> exit. Thread-safety:
+// RequestStop may be called from any thread; Run once, from one.
 #pragma once
 
 #include <condition_variable>
@@ -20,8 +20,10 @@
 #include "server/http/http_server.h"
 #include "server/models/registry.h"
 #include "server/readiness.h"
+#include "server/retention.h"
 #include "server/service/registry_catalog.h"
 #include "server/service/server.h"
+#include "server/store/run_store.h"
 #include "server/telemetry/metrics.h"
 
 namespace sinkd {
@@ -30,13 +32,14 @@ class Daemon {
  public:
   Daemon(Config config, std::string version);
 
-  // Serves until RequestStop and drains; OK then. An error: a port could not be bound, or a model
-  // of --load could not be loaded.
+  // Serves until RequestStop and drains; OK then. An error: the store could not be opened, a port
+  // not be bound, or a model of --load not be loaded.
   absl::Status Run();
 
   void RequestStop(std::string why);
 
  private:
+  absl::Status OpenStore();
   absl::Status OpenPorts();
   void LoadModels(const std::stop_token& stop);  // on loader_
   void BecomeReady();
@@ -49,6 +52,8 @@ class Daemon {
   Metrics metrics_;
   Registry registry_;
   RegistryCatalog catalog_{registry_};
+  std::unique_ptr<RunStore> store_;  // null: runs are not kept
+  std::optional<Retention> retention_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<HttpServer> http_;
 

@@ -13,9 +13,21 @@ void AddRunFlags(CLI::App& app, AnalyzeOptions& options) {
   v1::AnalysisSpec& spec = options.spec;
   AddModelFlag(app, options.model);
   app.add_option_function<std::string>(
-         "--run-id", [&](const std::string& id) { spec.set_run_id(id); },
-         "A name for this run, echoed in the results")
+         "--run,--run-id", [&](const std::string& id) { spec.set_run_id(id); },
+         "Keep the records in this run of the server's store; a run that is there goes on")
       ->type_name("ID")
+      ->group(group);
+  AddLabels(app, "--label", "With --run: a label of a new run; may be given several times",
+            [&spec](const std::string& name, const std::string& value) {
+              (*spec.mutable_run_labels())[name] = value;
+            })
+      ->group(group);
+  app.add_flag("--resume", options.resume,
+               "With --run: send only the samples that the run does not hold")
+      ->group(group);
+  app.add_flag_callback(
+         "--keep-open", [&spec] { spec.set_keep_run_open(true); },
+         "With --run: leave the run open at the end, for more samples")
       ->group(group);
   AddTemplateDateFlag(app, [&](const std::string& date) { spec.set_template_date(date); });
   app.add_flag("--records", options.records, "Ask for the records of the samples as well (JSON)")

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "client/cli/call_setup.h"
+#include "client/cli/content_id.h"
 #include "client/cli/number_format.h"
 #include "client/error_report.h"
 
@@ -26,9 +27,50 @@ AnalysisSession::AnalysisSession(SampleReader& reader, ResultWriter& writer, Out
       fail_fast_(fail_fast),
       quiet_(quiet) {}
 
+void AnalysisSession::UseRun(std::string id, std::set<std::string> held) {
+  run_ = std::move(id);
+  held_ = std::move(held);
+  background_.emplace(reader_);
+}
+
+bool AnalysisSession::MayTakeUp(const absl::Status& status) const {
+  constexpr int kMostBrokenOff = 6;
+  return run_is_kept_ && absl::IsUnavailable(status) && broken_off_ < kMostBrokenOff;
+}
+
+void AnalysisSession::TakeUp() {
+  const std::lock_guard lock(mutex_);
+  ++broken_off_;
+  sent_again_ = 0;
+  stream_begin_ = first_under_way_;
+  background_->Rearm();
+}
+
+void AnalysisSession::Stop() {
+  if (background_) {
+    background_->Release();
+  } else {
+    reader_.Stop();
+  }
+}
+
+std::optional<InputItem> AnalysisSession::ReadItem() {
+  if (first_) return *std::exchange(first_, std::nullopt);
+  return background_ ? background_->Next() : reader_.Next();
+}
+
+bool AnalysisSession::IsWanted(v1::Sample& sample) {
+  if (run_.empty()) return true;
+  if (sample.sample_id().empty()) sample.set_sample_id(ContentId(sample));
+  if (!held_.contains(sample.sample_id())) return true;
+  ++left_out_;
+  return false;
+}
+
 bool AnalysisSession::Prepare() {
-  while (auto item = reader_.Next()) {
+  while (auto item = ReadItem()) {
     if (auto* sample = std::get_if<InputSample>(&*item)) {
+      if (!IsWanted(sample->sample)) continue;
       first_ = std::move(*sample);
       return true;
     }
@@ -39,24 +81,29 @@ bool AnalysisSession::Prepare() {
       return false;
     }
   }
-  return false;
+  return left_out_ > 0;  // the summary is still to come
 }
 
 absl::StatusOr<std::optional<v1::Sample>> AnalysisSession::Next() {
   while (true) {
-    std::optional<InputItem> item;
-    if (first_) {
-      item = *std::exchange(first_, std::nullopt);
-    } else {
-      item = reader_.Next();
+    {
+      const std::lock_guard lock(mutex_);
+      if (sent_again_ < unanswered_.size()) return unanswered_[sent_again_++];
     }
+    std::optional<InputItem> item = ReadItem();
     if (!item) return std::nullopt;
-    const std::lock_guard lock(mutex_);
     if (auto* sample = std::get_if<InputSample>(&*item)) {
+      // The first one has been looked at by Prepare.
+      const bool wanted = outcome_.samples_sent == 0 || IsWanted(sample->sample);
+      if (!wanted) continue;
+      const std::lock_guard lock(mutex_);
       under_way_.push_back(sample->origin);
       ++outcome_.samples_sent;
-      return std::move(sample->sample);
+      if (run_.empty()) return std::move(sample->sample);
+      unanswered_.push_back(std::move(sample->sample));
+      return unanswered_[sent_again_++];
     }
+    const std::lock_guard lock(mutex_);
     const InputError& error = std::get<InputError>(*item);
     TakeBadInput(error);
     if (fail_fast_) {
@@ -80,14 +127,28 @@ absl::Status AnalysisSession::FlushLocked() {
 
 absl::Status AnalysisSession::OnStarted(const v1::AnalyzeStarted& started) {
   const std::lock_guard lock(mutex_);
+  if (std::exchange(started_, true)) return absl::OkStatus();  // taken up
   writer_.Started(started);
+  if (!run_.empty()) OpenedRun(started);
   const absl::Status status = FlushLocked();
   ShowProgress();
   return status;
 }
 
+void AnalysisSession::OpenedRun(const v1::AnalyzeStarted& started) {
+  run_is_kept_ = started.has_stored_samples();
+  progress_.Clear();
+  if (!run_is_kept_) {
+    Say(fmt::format("the server keeps no runs: run {} is not kept", run_));
+  } else if (started.stored_samples() > 0 && !quiet_) {
+    Say(fmt::format("run {} holds {} sample{}", run_, Grouped(started.stored_samples()),
+                    started.stored_samples() == 1 ? "" : "s"));
+  }
+}
+
 absl::Status AnalysisSession::OnRecord(v1::SampleRecord record) {
   const std::lock_guard lock(mutex_);
+  record.set_sample_index(stream_begin_ + record.sample_index());
   writer_.Record(record);
   Answered(record.sample_index(), record.positions());
   const absl::Status status = FlushLocked();
@@ -97,12 +158,20 @@ absl::Status AnalysisSession::OnRecord(v1::SampleRecord record) {
 
 absl::Status AnalysisSession::OnAlpha(const v1::AlphaChunk& alpha) {
   const std::lock_guard lock(mutex_);
-  writer_.Alpha(alpha);
+  if (stream_begin_ == 0) {
+    writer_.Alpha(alpha);
+  } else {
+    v1::AlphaChunk moved = alpha;
+    moved.set_sample_index(stream_begin_ + alpha.sample_index());
+    writer_.Alpha(moved);
+  }
   return FlushLocked();
 }
 
-absl::Status AnalysisSession::OnSampleError(const v1::SampleError& error) {
+absl::Status AnalysisSession::OnSampleError(const v1::SampleError& told) {
   const std::lock_guard lock(mutex_);
+  v1::SampleError error = told;
+  error.set_sample_index(stream_begin_ + told.sample_index());
   const std::string origin = OriginOf(error.sample_index());
   ++outcome_.samples_failed;
   progress_.Clear();
@@ -119,8 +188,9 @@ absl::Status AnalysisSession::OnSampleError(const v1::SampleError& error) {
 absl::Status AnalysisSession::OnProgress(const v1::Progress& progress) {
   const std::lock_guard lock(mutex_);
   // Without records only progress tells which samples are done.
-  if (progress.samples_done() > first_under_way_) Answered(progress.samples_done() - 1, 0);
-  done_samples_ = std::max(done_samples_, progress.samples_done());
+  const int64_t done = stream_begin_ + progress.samples_done();
+  if (done > first_under_way_) Answered(done - 1, 0);
+  done_samples_ = std::max(done_samples_, done);
   done_tokens_ = std::max(done_tokens_, progress.tokens_done());
   ShowProgress();
   return absl::OkStatus();
@@ -130,7 +200,9 @@ absl::Status AnalysisSession::OnSummary(const v1::Summary& summary) {
   const std::lock_guard lock(mutex_);
   summary_seen_ = true;
   // Without records the summary is what says how many were answered.
-  done_samples_ = std::max(done_samples_, summary.samples() + outcome_.samples_failed);
+  done_samples_ = run_is_kept_
+                      ? outcome_.samples_sent
+                      : std::max(done_samples_, summary.samples() + outcome_.samples_failed);
   writer_.Summary(summary);
   return FlushLocked();
 }
@@ -142,6 +214,10 @@ void AnalysisSession::Answered(int64_t sample_index, int64_t tokens) {
     done_bytes_ = std::max(done_bytes_, under_way_.front().end_bytes);
     under_way_.pop_front();
     ++first_under_way_;
+    broken_off_ = 0;
+    if (unanswered_.empty()) continue;
+    unanswered_.pop_front();
+    --sent_again_;
   }
 }
 
@@ -172,7 +248,7 @@ ExitCode AnalysisSession::Code(const absl::Status& status, bool interrupted) con
   if (stopped_by_bad_input_) return kExitUsage;
   if (!status.ok()) return ExitCodeFor(status);
   if (outcome_.samples_failed > 0) return kExitRpcError;
-  const bool nothing = outcome_.samples_sent == 0;
+  const bool nothing = outcome_.samples_sent == 0 && left_out_ == 0;
   return outcome_.bad_inputs > 0 || nothing ? kExitUsage : kExitOk;
 }
 
@@ -207,8 +283,13 @@ void AnalysisSession::Report(const absl::Status& status, ExitCode code) const {
       Say(fmt::format("{} of {} samples were answered before", done_samples_,
                       outcome_.samples_sent));
     }
-  } else if (outcome_.samples_sent == 0 && outcome_.bad_inputs == 0) {
+  } else if (outcome_.samples_sent == 0 && left_out_ == 0 && outcome_.bad_inputs == 0) {
     Say("the input holds no sample; give --input FILE, --text TEXT, or pipe samples in");
+  }
+  if (left_out_ > 0 && !quiet_) {
+    Say(fmt::format("{} sample{} of the input {} in run {} before and {} not sent",
+                    Grouped(left_out_), left_out_ == 1 ? "" : "s", left_out_ == 1 ? "was" : "were",
+                    run_, left_out_ == 1 ? "was" : "were"));
   }
   const int64_t failed = outcome_.samples_failed + outcome_.bad_inputs;
   if (failed > 0 && !quiet_) {

@@ -2,16 +2,22 @@
 //
 // It counts what was sent, answered and failed, ties answers to the lines they came from, and shows
 // progress. What lies between is the samples under way, a few numbers each.
-// Thread-safety: Next runs on the sending thread, the observer's methods on the calling one; a
-// mutex guards what both use.
+//
+// With a run, samples without a name get one from what they hold, those that the run holds already
+// are left out, and those under way are kept until they are answered: when the stream breaks,
+// another one takes up what this one left. Thread-safety: Next runs on the sending thread, the
+// observer's methods on the calling one; a mutex guards what both use.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "client/analysis_client.h"
+#include "client/cli/background_reader.h"
 #include "client/cli/progress_bar.h"
 #include "client/cli/result_writer.h"
 #include "client/cli/sample_reader.h"
@@ -24,12 +30,22 @@ class AnalysisSession : public client::SampleSource, public client::AnalysisObse
   AnalysisSession(SampleReader& reader, ResultWriter& writer, Output& output, ProgressBar& progress,
                   std::string server, bool fail_fast, bool quiet);
 
-  // Reads up to the first sample. False when there is none: nothing to ask a server for.
+  // The samples belong to run `id`, which holds those of `held` already. Before Prepare.
+  void UseRun(std::string id, std::set<std::string> held);
+
+  // Reads up to the first sample. False when there is nothing to ask a server for.
   bool Prepare();
+
+  // Whether another stream may take up what the one that ended with `status` left. `broken_off`
+  // says how many streams in a row did before without a single answer.
+  bool MayTakeUp(const absl::Status& status) const;
+  int broken_off() const { return broken_off_; }
+  // Makes the session ready for that stream.
+  void TakeUp();
 
   // SampleSource.
   absl::StatusOr<std::optional<sinks::v1::Sample>> Next() override;
-  void Stop() override { reader_.Stop(); }
+  void Stop() override;
 
   // AnalysisObserver.
   absl::Status OnStarted(const sinks::v1::AnalyzeStarted& started) override;
@@ -43,8 +59,13 @@ class AnalysisSession : public client::SampleSource, public client::AnalysisObse
   ExitCode Finish(const absl::Status& status, bool interrupted);
 
  private:
-  // Both with mutex_ held.
+  std::optional<InputItem> ReadItem();
+  // Names the sample and says whether the run lacks it.
+  bool IsWanted(sinks::v1::Sample& sample);
+
+  // With mutex_ held.
   void TakeBadInput(const InputError& error);
+  void OpenedRun(const sinks::v1::AnalyzeStarted& started);
   void Answered(int64_t sample_index, int64_t tokens);
   void ShowProgress();
   std::string OriginOf(int64_t sample_index) const;
@@ -61,11 +82,23 @@ class AnalysisSession : public client::SampleSource, public client::AnalysisObse
   const bool quiet_;
 
   std::mutex mutex_;
-  std::optional<InputSample> first_;   // read by Prepare, not yet sent
+  std::optional<InputItem> first_;     // read by Prepare, not yet sent
   bool stopped_by_bad_input_ = false;  // with fail_fast
   Outcome outcome_;
   std::deque<Origin> under_way_;  // of the samples sent and not yet answered
   int64_t first_under_way_ = 0;   // the sample index of under_way_.front()
+
+  std::string run_;                             // empty: none
+  std::optional<BackgroundReader> background_;  // with a run
+  std::set<std::string> held_;                  // keys of samples that need not be sent
+  int64_t left_out_ = 0;                        // samples that the run held
+  std::deque<sinks::v1::Sample> unanswered_;    // with a run: the samples of under_way_
+  size_t sent_again_ = 0;                       // of unanswered_, by the stream at hand
+  int64_t stream_begin_ = 0;                    // the sample index at which that stream began
+  bool started_ = false;
+  bool run_is_kept_ = false;
+  int broken_off_ = 0;
+
   int64_t done_bytes_ = 0;
   int64_t done_tokens_ = 0;
   int64_t done_samples_ = 0;

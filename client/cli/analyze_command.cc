@@ -1,10 +1,20 @@
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
 #include "client/cli/analysis_session.h"
 #include "client/cli/call_setup.h"
 #include "client/cli/commands.h"
 #include "client/cli/interrupt.h"
+#include "client/cli/number_format.h"
 #include "client/error_report.h"
+#include "client/run_client.h"
 
 namespace sinkd::cli {
 namespace {
@@ -29,6 +39,43 @@ v1::AnalysisSpec MakeSpec(const Invocation& invocation) {
   const bool records = sections.per_sample() || options.records || spec.scores().all_positions();
   if (options.summary_only || !records) spec.set_summary_only(true);
   return spec;
+}
+
+// Asks what the run holds, to be left out with --resume.
+absl::Status UseRun(const AnalyzeOptions& options, const std::shared_ptr<grpc::Channel>& channel,
+                    const client::CallOptions& call, AnalysisSession& session) {
+  const std::string& run = options.spec.run_id();
+  if (run.empty()) return absl::OkStatus();
+  std::set<std::string> held;
+  if (options.resume) {
+    const absl::Status status = client::RunClient(channel).SampleKeys(
+        run, call, [&held](const std::string& key) { held.insert(key); });
+    if (!status.ok() && !absl::IsNotFound(status)) return status;
+  }
+  session.UseRun(run, std::move(held));
+  return absl::OkStatus();
+}
+
+// Sleeps in slices, so that Ctrl-C need not wait.
+void Pause(std::chrono::milliseconds time, const client::Cancellation& cancellation) {
+  constexpr std::chrono::milliseconds kSlice{50};
+  for (; time.count() > 0 && !cancellation.cancelled(); time -= kSlice) {
+    std::this_thread::sleep_for(std::min(time, kSlice));
+  }
+}
+
+// One stream or, where a run keeps the records and the connection breaks, as many as it takes.
+absl::Status Analyze(const client::AnalysisClient& client, const v1::AnalysisSpec& spec,
+                     const client::CallOptions& call, AnalysisSession& session) {
+  while (true) {
+    const absl::Status status = client.Analyze(spec, session, session, call);
+    if (call.cancellation->cancelled() || !session.MayTakeUp(status)) return status;
+    const std::chrono::milliseconds pause{250 << session.broken_off()};
+    Say(fmt::format("{}; taking up the run in {}s", client::ReadErrorReport(status).message,
+                    Fixed(static_cast<double>(pause.count()) / 1000, 2)));
+    Pause(pause, *call.cancellation);
+    session.TakeUp();
+  }
 }
 
 }  // namespace
@@ -58,9 +105,9 @@ ExitCode RunAnalyze(const Invocation& invocation) {
   ProgressBar progress(terminal.progress, terminal);
   AnalysisSession session(reader, *writer, output, progress, global.server,
                           options.spec.fail_fast(), global.quiet);
-  absl::Status status;
-  if (session.Prepare()) {
-    status = client::AnalysisClient(*channel).Analyze(MakeSpec(invocation), session, session, call);
+  absl::Status status = UseRun(options, *channel, call, session);
+  if (status.ok() && session.Prepare()) {
+    status = Analyze(client::AnalysisClient(*channel), MakeSpec(invocation), call, session);
   }
   return session.Finish(status, interrupt.interrupted());
 }

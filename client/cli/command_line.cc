@@ -11,9 +11,12 @@
 
 #include "client/channel.h"
 #include "client/cli/analysis_flags.h"
+#include "client/cli/audit_flags.h"
 #include "client/cli/call_setup.h"
 #include "client/cli/flag_values.h"
 #include "client/cli/model_flags.h"
+#include "client/cli/report_command.h"
+#include "client/cli/run_flags.h"
 #include "client/cli/study_command.h"
 #include "client/cli/suggestion.h"
 #include "client/error_report.h"
@@ -30,9 +33,13 @@ constexpr const char* kFooter = R"(Examples:
   echo "Some text" | sinkctl scores smollm2-135m --output json
   sinkctl analyze smollm2-135m --all --input prompts.jsonl
   sinkctl swap smollm2-135m --input prompts.jsonl
+  sinkctl analyze smollm2-135m --levels --input prompts.jsonl --run nightly --resume
+  sinkctl runs list
+  sinkctl audit --policy release-gate.yaml --candidate new --baseline old
 
-Exit codes: 0 ok, 2 usage or bad input, 3 server unreachable, 4 error of the server or a failed
-sample, 5 deadline, 6 a planned model does not fit, 130 interrupted. `sinkctl COMMAND --help` lists a command's flags.)";
+Exit codes: 0 ok, 1 an audit fails, 2 usage or bad input, 3 server unreachable, 4 error of the server
+or a failed sample, 5 deadline, 6 a planned model does not fit, 7 an audit has not enough data, 130
+interrupted. `sinkctl COMMAND --help` lists a command's flags.)";
 
 constexpr const char* kInputHelp = R"(
 JSONL input, one object a line, each with an optional "id":
@@ -197,8 +204,9 @@ std::string CheckWords(const Invocation& invocation) {
       {"FAMILY", &invocation.families.family},
       {"--device", &invocation.models.load.device},
       {"MODEL", &invocation.study.model},
-      {"--run-id", &spec.run_id()},
+      {"--run", &spec.run_id()},
       {"--template-date", &spec.template_date()},
+      {"--run", &invocation.study.request.run()},
       {"--template-date", &invocation.study.request.template_date()},
   };
   for (const auto& [name, text] : words) {
@@ -229,7 +237,15 @@ std::string CheckTogether(Invocation& invocation) {
     return "which model? give MODEL; `sinkctl models` lists them";
   }
   if (std::string problem = CheckWords(invocation); !problem.empty()) return problem;
+  if (invocation.command == Command::kRuns) return CheckRunOptions(invocation.runs);
+  if (invocation.command == Command::kAudit) {
+    return CheckAuditOptions(invocation.global, invocation.audit);
+  }
   if (invocation.command == Command::kStudy) {
+    const InputOptions& input = invocation.study.input;
+    const bool of_run =
+        invocation.study.request.has_run() && input.files.empty() && input.texts.empty();
+    if (of_run && !invocation.study.model.empty()) return {};
     return CheckRun(invocation.study.model, invocation.study.input);
   }
   if (invocation.command != Command::kAnalyze) return {};
@@ -246,6 +262,9 @@ std::string CheckTogether(Invocation& invocation) {
   if (options.spec.scores().all_positions() && output == OutputFormat::kTable) {
     return "--all-positions is too much for a table; add --output json, jsonl or csv";
   }
+  if (options.spec.run_id().empty() && (options.resume || options.spec.run_labels_size() > 0)) {
+    return "--resume and --label are about a run: give --run ID";
+  }
   if (options.records && options.summary_only) {
     return "--records and --summary-only exclude each other";
   }
@@ -259,9 +278,7 @@ std::vector<std::string> KnownWords(const CLI::App& app) {
       for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
     }
   }
-  if (app.get_parent() == nullptr) {
-    for (const CLI::App* sub : app.get_subcommands({})) words.push_back(sub->get_name());
-  }
+  for (const CLI::App* sub : app.get_subcommands({})) words.push_back(sub->get_name());
   return words;
 }
 
@@ -274,7 +291,10 @@ const CLI::App& Deepest(const CLI::App& app) {
 
 void SayUsage(const std::string& problem, const CLI::App& app) {
   const CLI::App& deepest = Deepest(app);
-  const std::string command = &deepest == &app ? "sinkctl" : "sinkctl " + deepest.get_name();
+  std::string command;
+  for (const CLI::App* level = &deepest; level != nullptr; level = level->get_parent()) {
+    command = level->get_name() + (command.empty() ? "" : " ") + command;
+  }
   fmt::print(stderr, "sinkctl: {}\n  `{} --help` lists what there is\n", problem, command);
 }
 
@@ -289,7 +309,9 @@ std::string UnexpectedWord(const CLI::App& app) {
     }
   }
   const CLI::App& deepest = Deepest(app);
-  const char* sort = word.starts_with('-') ? "flag" : &deepest == &app ? "command" : "word";
+  const char* sort = word.starts_with('-')                 ? "flag"
+                     : deepest.get_subcommands({}).empty() ? "word"
+                                                           : "command";
   return fmt::format("unknown {} {}{}", sort, client::MakePrintable(word),
                      Suggest(word, KnownWords(deepest)));
 }
@@ -308,6 +330,9 @@ std::unique_ptr<CLI::App> MakeCommandLine(Invocation& invocation) {
   AddModelCommands(*app, invocation);
   AddAnalysisCommands(*app, invocation);
   AddStudyCommands(*app, invocation);
+  AddRunCommands(*app, invocation);
+  AddAuditCommand(*app, invocation);
+  AddReportCommand(*app, invocation);
   AddOtherCommands(*app, invocation);
   for (CLI::App* sub : app->get_subcommands({})) sub->fallthrough();
   return app;

@@ -27,4 +27,13 @@ ExitCode RunAnalyze(const Invocation& invocation);
 // `align`, `pca`, ...: the studies of study_command.h.
 ExitCode RunStudy(const Invocation& invocation);
 
+// `runs list`, `runs show`, ...
+ExitCode RunRuns(const Invocation& invocation);
+
+// `report`: writes the file.
+ExitCode RunReport(const Invocation& invocation);
+
+// `audit`: kExitVerdict when it fails, kExitNotEnoughData when it cannot tell.
+ExitCode RunAudit(const Invocation& invocation);
+
 }  // namespace sinkd::cli

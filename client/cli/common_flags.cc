@@ -25,6 +25,27 @@ void AddTemplateDateFlag(CLI::App& app, std::function<void(const std::string&)> 
       ->group(kRunGroup);
 }
 
+CLI::Option* AddLabels(CLI::App& app, const std::string& name, const std::string& help,
+                       std::function<void(const std::string&, const std::string&)> add) {
+  return app
+      .add_option_function<std::vector<std::string>>(
+          name,
+          [add = std::move(add)](const std::vector<std::string>& labels) {
+            for (const std::string& label : labels) {
+              const size_t end = label.find('=');
+              add(label.substr(0, end), label.substr(end + 1));
+            }
+          },
+          help)
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->check([](const std::string& label) {
+        const size_t end = label.find('=');
+        const bool valid = end != std::string::npos && end > 0 && !client::FindInvalidUtf8(label);
+        return valid ? "" : "\"" + client::MakePrintable(label) + "\" is not NAME=VALUE";
+      });
+}
+
 void AddInputFlags(CLI::App& app, InputOptions& input) {
   const char* group = "Input";
   app.add_option("-i,--input", input.files,

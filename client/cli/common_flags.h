@@ -19,6 +19,10 @@ void AddModelFlag(CLI::App& app, std::string& model);
 
 void AddTemplateDateFlag(CLI::App& app, std::function<void(const std::string&)> set);
 
+// A flag that takes NAME=VALUE; `add` is called for each that is given.
+CLI::Option* AddLabels(CLI::App& app, const std::string& name, const std::string& help,
+                       std::function<void(const std::string&, const std::string&)> add);
+
 void AddInputFlags(CLI::App& app, InputOptions& input);
 
 // `detection` is called for the message of a parameter that is given.

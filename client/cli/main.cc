@@ -27,6 +27,12 @@ int main(int argc, char** argv) {
       return sinkd::cli::RunAnalyze(invocation);
     case Command::kStudy:
       return sinkd::cli::RunStudy(invocation);
+    case Command::kRuns:
+      return sinkd::cli::RunRuns(invocation);
+    case Command::kReport:
+      return sinkd::cli::RunReport(invocation);
+    case Command::kAudit:
+      return sinkd::cli::RunAudit(invocation);
     case Command::kCompletion:
       fmt::print("{}", sinkd::cli::CompletionScript(*app, invocation.shell));
       return sinkd::cli::kExitOk;

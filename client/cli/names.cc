@@ -115,6 +115,17 @@ const char* FormFormula(v1::RegressionForm form) {
   }
 }
 
+const char* RunStateName(v1::RunState state) {
+  switch (state) {
+    case v1::RUN_STATE_OPEN:
+      return "open";
+    case v1::RUN_STATE_COMPLETE:
+      return "complete";
+    default:
+      return "unknown";
+  }
+}
+
 const char* StateName(v1::ModelState state) {
   switch (state) {
     case v1::MODEL_STATE_AVAILABLE:

@@ -9,6 +9,7 @@
 #include "sinks/v1/analysis.pb.h"
 #include "sinks/v1/mechanism.pb.h"
 #include "sinks/v1/models.pb.h"
+#include "sinks/v1/runs.pb.h"
 
 namespace sinkd::cli {
 
@@ -36,6 +37,7 @@ const char* SiteName(sinks::v1::Site site);             // "mlp_out"
 const char* GroupName(sinks::v1::PositionGroup group);  // "target"
 const char* FormName(sinks::v1::RegressionForm form);
 const char* StateName(sinks::v1::ModelState state);
+const char* RunStateName(sinks::v1::RunState state);
 const char* ComputeTypeName(sinks::v1::ComputeType type);
 const char* ResidencyName(sinks::v1::Residency residency);
 const char* TensorUseName(sinks::v1::TensorUse use);

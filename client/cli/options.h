@@ -8,7 +8,9 @@
 
 #include "client/model_client.h"
 #include "sinks/v1/analysis.pb.h"
+#include "sinks/v1/audit.pb.h"
 #include "sinks/v1/mechanism.pb.h"
+#include "sinks/v1/runs.pb.h"
 
 namespace sinkd::cli {
 
@@ -51,6 +53,7 @@ struct AnalyzeOptions {
   std::string model;
   sinks::v1::AnalysisSpec spec;  // parameters given on the command line; the rest is absent
   InputOptions input;
+  bool resume = false;        // of the run that spec names: only what it does not hold
   bool records = false;       // records even when only summaries are shown
   bool summary_only = false;  // no records even when they would be shown
   bool no_chart = false;
@@ -79,6 +82,37 @@ struct StudyOptions {
   bool no_chart = false;
 };
 
+enum class RunAction { kNone, kList, kShow, kComplete, kDelete, kExport, kImport, kSummarize };
+
+// `runs` and what follows it.
+struct RunOptions {
+  RunAction action = RunAction::kNone;
+  std::vector<std::string> runs;  // as given, with or without "runs/"
+  bool names = false;             // of `list`
+  bool token_ids = false;         // of `export`
+  bool no_chart = false;
+  sinks::v1::RunFilter filter;
+  bool all = false;                           // of `summarize`: every run
+  sinks::v1::SummarizeRunsRequest summarize;  // what was given; the rest is absent
+  Sections sections;                          // of `summarize`; none: what the runs have
+  sinks::v1::ImportHeader import;             // what was given; the rest comes from the file
+  std::string file;                           // of `import`, "-" is standard input
+};
+
+struct ReportOptions {
+  std::vector<std::string> runs;  // as given, with or without "runs/"
+  std::string file;               // "-" is standard output
+  int64_t samples = 20;           // of each run
+};
+
+enum class AuditFormat { kTable, kJson, kJunit, kMarkdown, kText };
+
+struct AuditOptions {
+  std::string policy_file;  // "-" is standard input
+  std::optional<AuditFormat> format;
+  sinks::v1::AuditRunsRequest request;  // without the policy
+};
+
 enum class Command {
   kModels,
   kFamilies,
@@ -87,6 +121,9 @@ enum class Command {
   kUnload,
   kAnalyze,
   kStudy,
+  kRuns,
+  kAudit,
+  kReport,
   kCompletion,
   kVersion
 };
@@ -98,6 +135,9 @@ struct Invocation {
   FamilyOptions families;
   AnalyzeOptions analyze;
   StudyOptions study;
+  RunOptions runs;
+  AuditOptions audit;
+  ReportOptions report;
   std::string shell;  // of `completion`
 };
 

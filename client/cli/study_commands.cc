@@ -1,6 +1,7 @@
 #include "client/cli/common_flags.h"
 #include "client/cli/flag_values.h"
 #include "client/cli/study_command.h"
+#include "client/run_client.h"
 
 namespace sinkd::cli {
 namespace {
@@ -47,6 +48,13 @@ void AddRunFlags(CLI::App& app, StudyOptions& options) {
       ->check([](const std::string& text) {
         return ParseDuration(text) ? "" : "\"" + text + "\" is no duration; e.g. 500ms, 30s, 5m";
       })
+      ->group(kRunGroup);
+  app.add_option_function<std::string>(
+         "--run", [&](const std::string& run) { request.set_run(client::RunName(run)); },
+         "A stored run of the model: the report is kept with it, and without other input its "
+         "samples "
+         "are taken")
+      ->type_name("ID")
       ->group(kRunGroup);
   AddTemplateDateFlag(app, [&](const std::string& date) { request.set_template_date(date); });
   app.add_flag("--no-chart", options.no_chart, "Tables without charts")->group(kRunGroup);

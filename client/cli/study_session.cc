@@ -48,7 +48,7 @@ bool StudySession::Prepare(v1::RunStudyRequest& request) {
     *request.add_samples() = std::move(sample.sample);
   }
   outcome_.samples_sent = static_cast<int64_t>(origins_.size());
-  return !origins_.empty();
+  return !origins_.empty() || (request.has_run() && outcome_.bad_inputs == 0);
 }
 
 void StudySession::TakeBadInput(const InputError& error) {
@@ -136,8 +136,9 @@ void StudySession::Remark(const absl::Status& status, ExitCode code) const {
   if (code == kExitInterrupted) return Say("interrupted: there is no report");
   if (!partial_reason_.empty()) {
     const std::string covered =
-        outcome_.samples_answered == 0
-            ? "nothing was measured"
+        outcome_.samples_answered == 0 ? "nothing was measured"
+        : outcome_.samples_sent == 0  // they are those of a run
+            ? fmt::format("the numbers cover {} samples", Grouped(outcome_.samples_answered))
             : fmt::format("the numbers cover {} of {} samples", Grouped(outcome_.samples_answered),
                           Grouped(outcome_.samples_sent));
     Say(fmt::format("PARTIAL: {}; {}\n  --time-budget and --timeout give it longer",
@@ -148,7 +149,7 @@ void StudySession::Remark(const absl::Status& status, ExitCode code) const {
     if (absl::IsResourceExhausted(status) && !client::ReadErrorReport(status).has_details()) {
       Say("  send fewer samples, or raise the server's --max-message-bytes");
     }
-  } else if (outcome_.samples_sent == 0 && outcome_.bad_inputs == 0) {
+  } else if (outcome_.samples_sent == 0 && outcome_.bad_inputs == 0 && !reported_) {
     Say("the input holds no sample; give --input FILE, --text TEXT, or pipe samples in");
   }
   const int64_t failed = outcome_.samples_failed + outcome_.bad_inputs;

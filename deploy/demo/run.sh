@@ -66,8 +66,8 @@ prepare_models() {
 }
 
 start_server() {
-  rm -f "$ports"
-  "$sinkd" --model-root "$models" --listen 127.0.0.1:0 --http-listen 127.0.0.1:0 \
+  rm -rf "$ports" "$work/state"
+  "$sinkd" --model-root "$models" --state-dir "$work/state" --listen 127.0.0.1:0 --http-listen 127.0.0.1:0 \
     --port-file "$ports" --drain-delay 0s 2>"$log" &
   server=$!
   local tries
@@ -121,6 +121,11 @@ heading "Level histogram, regression and compensation of the planted checkpoint"
 ask levels "$planted" --input "$samples"
 ask regress "$planted" --input "$samples"
 ask compensation "$planted" --input "$samples"
+
+heading "Keep a run: what it holds is not computed again, and sums up with others"
+ask levels "$planted" --input "$samples" --run demo --label source=demo --no-chart
+ask runs list
+ask runs summarize --label source=demo --by model --levels --no-chart
 
 heading "Are the sinks found the ones that were planted?"
 run detect "$planted" --input "$models/$planted/samples.jsonl" --output jsonl >"$work/found.jsonl"

@@ -7,7 +7,6 @@
 #include "server/base/status.h"
 #include "server/service/codec_sample.h"
 #include "server/service/codec_spec.h"
-#include "server/service/codec_summary.h"
 #include "server/service/message_bytes.h"
 #include "server/service/status_mapping.h"
 #include "server/service/stream_opening.h"
@@ -157,9 +156,12 @@ std::optional<IncomingSample> AnalyzeStream::Take(bool parsed,
 absl::Status AnalyzeStream::TakeSpec(const sinks::v1::AnalysisSpec& proto) {
   SINKD_ASSIGN_OR_RETURN(plan_,
                          OpenStream(proto, resources_, limits_, deadline_, stop_.get_token()));
+  if (plan_->keeper) {
+    OpenRun();
+    return absl::OkStatus();
+  }
   fold_.emplace(plan_->spec.analysis);
-  started_.emplace();
-  *started_->mutable_started() = DescribeStream(*plan_, limits_, record_.request_id());
+  Announce(std::nullopt);
   return absl::OkStatus();
 }
 
@@ -199,6 +201,7 @@ void AnalyzeStream::End(absl::Status status) {
   if (plan_) {
     plan_->queue->Close();
     plan_->cpu->Drop();
+    if (plan_->storing) plan_->storing->Drop();
   }
   answer_.reset();
   pending_.clear();
@@ -206,6 +209,7 @@ void AnalyzeStream::End(absl::Status status) {
 
 void AnalyzeStream::Pump() {
   if (finished_) return;
+  KeepReady();
   if (!writing_ && !end_) WriteNext();
   if (!writing_ && end_) {
     finished_ = true;
@@ -219,8 +223,8 @@ void AnalyzeStream::Pump() {
 }
 
 bool AnalyzeStream::MayRead() const {
-  return !reading_ && !half_closed_ && !end_ && received_ - written_ < limits_.read_ahead &&
-         waiting_bytes_ < kMaxWaitingBytes;
+  return !reading_ && !half_closed_ && !end_ && !opening_run_ &&
+         received_ - written_ < limits_.read_ahead && waiting_bytes_ < kMaxWaitingBytes;
 }
 
 void AnalyzeStream::WriteNext() {
@@ -232,13 +236,13 @@ void AnalyzeStream::WriteNext() {
   while (!end_) {
     if (answer_) {
       if (WriteAnswer()) return;
-    } else if (!pending_.empty() && pending_.front().result) {
+    } else if (MayAnswerFirst()) {
       AnswerFirst();
     } else {
       break;
     }
   }
-  if (end_ || !half_closed_ || !pending_.empty()) return;
+  if (end_ || !half_closed_ || opening_run_ || !pending_.empty()) return;
   if (summary_written_) return End(absl::OkStatus());
   if (summary_) {
     summary_written_ = true;
@@ -274,7 +278,9 @@ void AnalyzeStream::AnswerFirst() {
   SampleResult& result = **first.result;
   resources_.metrics.SampleDone(SampleOutcome::kOk, result.record.positions);
   tokens_ += result.record.positions;
-  if (absl::Status added = fold_->Add(result.record); !added.ok()) return End(std::move(added));
+  if (fold_) {
+    if (absl::Status added = fold_->Add(result.record); !added.ok()) return End(std::move(added));
+  }
   if (plan_->spec.summary_only) {
     answer_ = SampleAnswer::Silent();
     return;
@@ -293,26 +299,6 @@ bool AnalyzeStream::WriteProgress() {
   response.mutable_progress()->set_tokens_done(tokens_);
   Write(response);
   return true;
-}
-
-void AnalyzeStream::SumUp() {
-  if (summing_up_) return;
-  summing_up_ = true;
-  const auto run = [self = shared_from_this()](const absl::Status& admitted) {
-    // Nothing is added to the fold any more, so it is read without the lock.
-    sinks::v1::AnalyzeResponse response;
-    if (admitted.ok()) *response.mutable_summary() = EncodeSummary(self->fold_->Report());
-    const std::lock_guard lock(self->mutex_);
-    if (admitted.ok()) {
-      self->summary_ = std::move(response);
-    } else {
-      self->End(admitted);
-    }
-    self->Pump();
-  };
-  const absl::Status submitted =
-      plan_->cpu->Submit({.run = run, .stop = stop_.get_token(), .deadline = deadline_});
-  if (!submitted.ok()) End(submitted);
 }
 
 void AnalyzeStream::Write(const sinks::v1::AnalyzeResponse& response) {

@@ -5,7 +5,9 @@
 // been handed to the transport. While `read_ahead` samples are under way, or the inputs of those
 // that wait for the model take 8 MiB, none is read, so neither a slow model nor a slow reader makes
 // anything here grow. One write is outstanding at a time.
-// End: whatever ends the stream sets the stop token, and nothing more of it is computed.
+// Keeping: with a run id, and a store, a record is on disk before it is answered. While one batch
+// of them is written, those that get ready meanwhile gather and make up the next. End: whatever
+// ends the stream sets the stop token, and nothing more of it is computed.
 //
 // Bytes are parsed here and not by gRPC, which cannot tell text that is not UTF-8 from a
 // half-close.
@@ -20,6 +22,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 
@@ -62,6 +65,7 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
     std::string id;
     int64_t input_bytes = 0;
     std::unique_ptr<absl::StatusOr<SampleResult>> result;  // null until it is there
+    bool kept = false;                                     // in the run, or not to be
   };
 
   // Under the lock, all of them.
@@ -76,12 +80,20 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   void AnswerFirst();  // turns the first finished sample into answer_
   bool WriteProgress();
   void SumUp();
+  // Of the stream's run (analyze_run.cc).
+  void OpenRun();
+  void Announce(std::optional<int64_t> stored_samples);
+  void KeepReady();
+  std::optional<Record> TakeForRun(Pending& pending, int64_t sample_index) const;
+  bool MayAnswerFirst() const;
   void Write(const sinks::v1::AnalyzeResponse& response);
   bool MayRead() const;
 
   // Not under the lock.
   void EndOnAbort();
   void Run(IncomingSample sample);
+  absl::Status Keep(std::span<const Record> records);
+  absl::StatusOr<SummaryReport> MakeSummary();
 
   std::mutex mutex_;
   std::shared_ptr<AnalyzeStream> self_;  // until OnDone
@@ -112,6 +124,8 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   SteadyClock::time_point last_progress_;
 
   std::optional<Summary> fold_;
+  bool opening_run_ = false;
+  bool keeping_ = false;  // a batch is being written
   bool summing_up_ = false;
   bool summary_written_ = false;
   std::optional<sinks::v1::AnalyzeResponse> summary_;

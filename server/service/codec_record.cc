@@ -44,6 +44,12 @@ void EncodeCounts(const SinkRateCounts& in, sinks::v1::SinkRateCounts* out) {
   out->set_undefined(in.undefined);
 }
 
+void EncodePortrait(const Portrait& in, sinks::v1::Portrait* out) {
+  for (const std::string& text : in.token_texts) out->add_token_texts(text);
+  out->set_columns(static_cast<int32_t>(in.columns));
+  out->mutable_state_norms()->Assign(in.state_norms.begin(), in.state_norms.end());
+}
+
 sinks::v1::SampleRecord EncodeWithoutSinks(const SampleRecord& in) {
   sinks::v1::SampleRecord out;
   out.set_sample_index(in.sample_index);
@@ -60,6 +66,7 @@ sinks::v1::SampleRecord EncodeWithoutSinks(const SampleRecord& in) {
   out.set_undecided(in.undecided);
   if (in.compensation) EncodeCurves(*in.compensation, out.mutable_compensation());
   if (in.sink_rate) EncodeCounts(*in.sink_rate, out.mutable_sink_rate());
+  if (in.portrait) EncodePortrait(*in.portrait, out.mutable_portrait());
   out.mutable_learned_sink_mass()->Assign(in.learned_sink_mass.begin(), in.learned_sink_mass.end());
   return out;
 }

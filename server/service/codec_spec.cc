@@ -68,6 +68,14 @@ CompensationParameters DecodeCompensation(const sinks::v1::CompensationParameter
   return out;
 }
 
+PortraitParameters DecodePortrait(const sinks::v1::PortraitParameters& proto) {
+  PortraitParameters out;
+  if (proto.has_samples()) out.samples = proto.samples();
+  return out;
+}
+
+}  // namespace
+
 absl::StatusOr<AnalysisSpec> DecodeAnalyses(const sinks::v1::AnalysisSpec& proto) {
   AnalysisSpec out;
   SINKD_ASSIGN_OR_RETURN(out.detection, DecodeDetection(proto.detection(), kPrefix));
@@ -83,11 +91,10 @@ absl::StatusOr<AnalysisSpec> DecodeAnalyses(const sinks::v1::AnalysisSpec& proto
                                           .points = proto.regression().points()};
   }
   if (proto.has_compensation()) out.compensation = DecodeCompensation(proto.compensation());
+  if (proto.has_portrait()) out.portrait = DecodePortrait(proto.portrait());
   SINKD_RETURN_IF_ERROR(Validate(out));
   return out;
 }
-
-}  // namespace
 
 absl::StatusOr<StreamSpec> DecodeSpec(const sinks::v1::AnalysisSpec& proto,
                                       const std::string& default_template_date) {
@@ -108,6 +115,8 @@ absl::StatusOr<StreamSpec> DecodeSpec(const sinks::v1::AnalysisSpec& proto,
       DecodeTemplateDate(proto.has_template_date() ? &proto.template_date() : nullptr,
                          default_template_date, kPrefix));
   SINKD_ASSIGN_OR_RETURN(out.analysis, DecodeAnalyses(proto));
+  out.run_labels = {proto.run_labels().begin(), proto.run_labels().end()};
+  out.keep_run_open = proto.keep_run_open();
   return out;
 }
 
@@ -122,7 +131,7 @@ void EncodeScores(const ScoreParameters& in, sinks::v1::ScoreParameters* out) {
   out->set_all_positions(in.all_positions);
 }
 
-void EncodeAnalyses(const AnalysisSpec& in, sinks::v1::AnalysisSpec* out) {
+void FillAnalyses(const AnalysisSpec& in, sinks::v1::AnalysisSpec* out) {
   *out->mutable_detection() = EncodeDetection(in.detection);
   if (in.scores) EncodeScores(*in.scores, out->mutable_scores());
   if (in.sink_rate) {
@@ -144,6 +153,9 @@ void EncodeAnalyses(const AnalysisSpec& in, sinks::v1::AnalysisSpec* out) {
         static_cast<int32_t>(in.compensation->bootstrap_samples));
     out->mutable_compensation()->set_seed(static_cast<int64_t>(in.compensation->seed));
   }
+  if (in.portrait) {
+    out->mutable_portrait()->set_samples(static_cast<int32_t>(in.portrait->samples));
+  }
 }
 
 }  // namespace
@@ -155,7 +167,15 @@ sinks::v1::AnalysisSpec EncodeSpec(const StreamSpec& spec) {
   out.set_fail_fast(spec.fail_fast);
   out.set_summary_only(spec.summary_only);
   out.set_template_date(spec.template_date);
-  EncodeAnalyses(spec.analysis, &out);
+  FillAnalyses(spec.analysis, &out);
+  out.mutable_run_labels()->insert(spec.run_labels.begin(), spec.run_labels.end());
+  if (spec.keep_run_open) out.set_keep_run_open(true);
+  return out;
+}
+
+sinks::v1::AnalysisSpec EncodeAnalyses(const AnalysisSpec& analyses) {
+  sinks::v1::AnalysisSpec out;
+  FillAnalyses(analyses, &out);
   return out;
 }
 

@@ -4,6 +4,7 @@
 // Errors: INVALID_ARGUMENT naming the field ("spec.detection.kind_rule"), its value and its limit.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include <absl/status/statusor.h>
@@ -21,12 +22,18 @@ struct StreamSpec {
   bool summary_only = false;
   std::string template_date;  // YYYY-MM-DD
   AnalysisSpec analysis;
+  std::map<std::string, std::string> run_labels;
+  bool keep_run_open = false;
 };
 
 absl::StatusOr<StreamSpec> DecodeSpec(const sinks::v1::AnalysisSpec& proto,
                                       const std::string& default_template_date);
 
+// The analyses alone, whatever model they are for.
+absl::StatusOr<AnalysisSpec> DecodeAnalyses(const sinks::v1::AnalysisSpec& proto);
+
 // Every field set that has a value; presets as the values they stand for.
 sinks::v1::AnalysisSpec EncodeSpec(const StreamSpec& spec);
+sinks::v1::AnalysisSpec EncodeAnalyses(const AnalysisSpec& analyses);
 
 }  // namespace sinkd

@@ -12,6 +12,7 @@
 #include "server/service/codec_detection.h"
 #include "server/service/codec_model.h"
 #include "server/service/codec_record.h"
+#include "server/service/codec_run.h"
 #include "server/service/codec_site.h"
 
 namespace sinkd {
@@ -187,6 +188,9 @@ absl::StatusOr<StudyRequest> DecodeStudyRequest(const v1::RunStudyRequest& proto
   if (proto.has_time_budget_seconds()) {
     SINKD_ASSIGN_OR_RETURN(out.time_budget, DecodeBudget(proto.time_budget_seconds()));
   }
+  if (proto.has_run()) {
+    SINKD_ASSIGN_OR_RETURN(out.run_id, DecodeRunName(proto.run(), "run"));
+  }
   SINKD_ASSIGN_OR_RETURN(out.parameters.detection, DecodeDetection(proto.detection(), ""));
   SINKD_ASSIGN_OR_RETURN(out.parameters.targets, DecodeTargets(proto.targets()));
   out.parameters.seed = static_cast<uint64_t>(proto.seed());
@@ -269,6 +273,7 @@ v1::RunStudyRequest EncodeStudyRequest(const StudyRequest& request) {
   *out.mutable_targets() = EncodeTargets(request.parameters.targets);
   out.set_seed(static_cast<int64_t>(request.parameters.seed));
   out.set_template_date(request.template_date);
+  if (!request.run_id.empty()) out.set_run(RunName(request.run_id));
   if (request.time_budget) out.set_time_budget_seconds(request.time_budget->count());
   std::visit([&out](const auto& study) { Encode(study, &out); }, request.parameters.study);
   return out;

@@ -22,6 +22,7 @@ inline constexpr int kMaxStudySamples = 10000;
 struct StudyRequest {
   std::string model_id;       // without "models/"
   std::string template_date;  // YYYY-MM-DD
+  std::string run_id;         // without "runs/"; empty: none
   std::optional<std::chrono::duration<double>> time_budget;
   StudyParameters parameters;  // limits are not checked: Validate does, once the model is known
 };

@@ -6,12 +6,10 @@
 #include <absl/strings/str_cat.h>
 
 #include "server/base/status.h"
-#include "server/service/call_record.h"
 #include "server/service/codec_family.h"
 #include "server/service/codec_model.h"
 #include "server/service/codec_plan.h"
-#include "server/service/message_bytes.h"
-#include "server/service/status_mapping.h"
+#include "server/service/unary_call.h"
 
 namespace sinkd {
 namespace {
@@ -45,43 +43,19 @@ void ModelService::Shutdown() {
   plans_.Shutdown(Executor::ShutdownMode::kCancel);
 }
 
-template <typename Request, typename Response>
-grpc::ServerUnaryReactor* ModelService::Serve(
-    Executor::Stream& waiting, grpc::CallbackServerContext* context, std::string_view method,
-    const grpc::ByteBuffer* bytes, grpc::ByteBuffer* answer,
-    std::function<absl::StatusOr<Response>(const Request& request)> work) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  auto record = std::make_shared<CallRecord>(*context, method, metrics_);
-  const auto answered = [bytes, answer, work = std::move(work)]() -> absl::Status {
-    Request request;
-    if (!ParseMessage(*bytes, request)) return MalformedMessage(*request.descriptor());
-    SINKD_ASSIGN_OR_RETURN(const Response response, work(request));
-    *answer = SerializeMessage(response);
-    return absl::OkStatus();
-  };
-  const auto run = [reactor, record = std::move(record), answered](const absl::Status& admitted) {
-    const absl::Status status = admitted.ok() ? answered() : admitted;
-    record->End(status);
-    reactor->Finish(ToGrpcStatus(status));
-  };
-  const absl::Status submitted = waiting.Submit({.run = run, .deadline = context->deadline()});
-  if (!submitted.ok()) run(submitted);
-  return reactor;
-}
-
 grpc::ServerUnaryReactor* ModelService::ListModels(grpc::CallbackServerContext* context,
                                                    const grpc::ByteBuffer* request,
                                                    grpc::ByteBuffer* response) {
-  return Serve<sinks::v1::ListModelsRequest, sinks::v1::ListModelsResponse>(
-      *waiting_queries_, context, "sinks.v1.ModelService/ListModels", request, response,
+  return ServeUnary<sinks::v1::ListModelsRequest, sinks::v1::ListModelsResponse>(
+      {*waiting_queries_, metrics_}, context, "sinks.v1.ModelService/ListModels", request, response,
       [this](const sinks::v1::ListModelsRequest& in) { return PageOfModels(in, catalog_.List()); });
 }
 
 grpc::ServerUnaryReactor* ModelService::GetModel(grpc::CallbackServerContext* context,
                                                  const grpc::ByteBuffer* request,
                                                  grpc::ByteBuffer* response) {
-  return Serve<sinks::v1::GetModelRequest, sinks::v1::GetModelResponse>(
-      *waiting_queries_, context, "sinks.v1.ModelService/GetModel", request, response,
+  return ServeUnary<sinks::v1::GetModelRequest, sinks::v1::GetModelResponse>(
+      {*waiting_queries_, metrics_}, context, "sinks.v1.ModelService/GetModel", request, response,
       [this](const sinks::v1::GetModelRequest& in) -> absl::StatusOr<sinks::v1::GetModelResponse> {
         SINKD_ASSIGN_OR_RETURN(const std::string id, DecodeModelName(in.name(), "name"));
         SINKD_ASSIGN_OR_RETURN(const ModelEntry entry, catalog_.Get(id));
@@ -94,8 +68,8 @@ grpc::ServerUnaryReactor* ModelService::GetModel(grpc::CallbackServerContext* co
 grpc::ServerUnaryReactor* ModelService::PlanModel(grpc::CallbackServerContext* context,
                                                   const grpc::ByteBuffer* request,
                                                   grpc::ByteBuffer* response) {
-  return Serve<sinks::v1::PlanModelRequest, sinks::v1::PlanModelResponse>(
-      *waiting_plans_, context, "sinks.v1.ModelService/PlanModel", request, response,
+  return ServeUnary<sinks::v1::PlanModelRequest, sinks::v1::PlanModelResponse>(
+      {*waiting_plans_, metrics_}, context, "sinks.v1.ModelService/PlanModel", request, response,
       [this](
           const sinks::v1::PlanModelRequest& in) -> absl::StatusOr<sinks::v1::PlanModelResponse> {
         SINKD_ASSIGN_OR_RETURN(const PlanRequest wanted,
@@ -114,8 +88,9 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* ModelService::LoadModel(
 grpc::ServerUnaryReactor* ModelService::UnloadModel(grpc::CallbackServerContext* context,
                                                     const grpc::ByteBuffer* request,
                                                     grpc::ByteBuffer* response) {
-  return Serve<sinks::v1::UnloadModelRequest, sinks::v1::UnloadModelResponse>(
-      *waiting_queries_, context, "sinks.v1.ModelService/UnloadModel", request, response,
+  return ServeUnary<sinks::v1::UnloadModelRequest, sinks::v1::UnloadModelResponse>(
+      {*waiting_queries_, metrics_}, context, "sinks.v1.ModelService/UnloadModel", request,
+      response,
       [this](const sinks::v1::UnloadModelRequest& in)
           -> absl::StatusOr<sinks::v1::UnloadModelResponse> {
         SINKD_ASSIGN_OR_RETURN(const std::string id, DecodeModelName(in.name(), "name"));
@@ -129,8 +104,9 @@ grpc::ServerUnaryReactor* ModelService::UnloadModel(grpc::CallbackServerContext*
 grpc::ServerUnaryReactor* ModelService::ListFamilies(grpc::CallbackServerContext* context,
                                                      const grpc::ByteBuffer* request,
                                                      grpc::ByteBuffer* response) {
-  return Serve<sinks::v1::ListFamiliesRequest, sinks::v1::ListFamiliesResponse>(
-      *waiting_queries_, context, "sinks.v1.ModelService/ListFamilies", request, response,
+  return ServeUnary<sinks::v1::ListFamiliesRequest, sinks::v1::ListFamiliesResponse>(
+      {*waiting_queries_, metrics_}, context, "sinks.v1.ModelService/ListFamilies", request,
+      response,
       [](const sinks::v1::ListFamiliesRequest&) -> absl::StatusOr<sinks::v1::ListFamiliesResponse> {
         return EncodeFamilies(AllFamilyFacts());
       });

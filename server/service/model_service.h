@@ -5,9 +5,7 @@
 // Thread-safety: called by gRPC from any thread.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <string_view>
 
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
@@ -52,14 +50,6 @@ class ModelService final : public RawModelService {
   void Shutdown();  // ends what waits, joins the threads
 
  private:
-  // Does `work` on a thread that takes from `waiting`. `bytes` and `answer` live as long as the
-  // call.
-  template <typename Request, typename Response>
-  grpc::ServerUnaryReactor* Serve(
-      Executor::Stream& waiting, grpc::CallbackServerContext* context, std::string_view method,
-      const grpc::ByteBuffer* bytes, grpc::ByteBuffer* answer,
-      std::function<absl::StatusOr<Response>(const Request& request)> work);
-
   ModelCatalog& catalog_;
   Metrics& metrics_;
   Executor loads_;

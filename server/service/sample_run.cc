@@ -7,6 +7,7 @@
 
 #include "server/analysis/record_builder.h"
 #include "server/base/status.h"
+#include "server/service/stored_record.h"
 
 namespace sinkd {
 namespace {
@@ -43,6 +44,16 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
     SINKD_ASSIGN_OR_RETURN(encoded_,
                            EncodeChecked(*plan_->runner, sample_.input, plan_->spec.template_date,
                                          plan_->max_sample_tokens, plan_->metrics));
+    if (plan_->keeper) {
+      key_ = sample_.id.empty() ? KeyOfTokens(encoded_) : KeyOfId(sample_.id);
+      SINKD_ASSIGN_OR_RETURN(std::optional<StoredAnswer> stored,
+                             plan_->keeper->Find(key_, sample_.index));
+      if (stored) {
+        SINKD_ASSIGN_OR_RETURN(SampleRecord record, *std::move(stored));
+        done_(SampleResult{.record = std::move(record)});
+        return absl::OkStatus();
+      }
+    }
     WaitForDevice();
     return absl::OkStatus();
   }
@@ -79,6 +90,7 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
                              return plan_->runner->TokenText(id);
                            }));
     NotePhase(SamplePhase::kAnalyse, SteadyClock::now() - begin);
+    if (plan_->keeper) result.to_keep = KeepRecord(key_, result.record, &encoded_);
     const bool wants_alpha = spec.scores && spec.scores->all_positions && !plan_->spec.summary_only;
     if (wants_alpha) result.trace = std::move(trace_);
     done_(std::move(result));
@@ -89,6 +101,7 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
   IncomingSample sample_;
   const SampleDone done_;
   EncodedSample encoded_;
+  std::string key_;  // in the stream's run, if it has one
   Trace trace_;
 };
 

@@ -1,5 +1,6 @@
 // SampleRun: one sample's way from input to record - encoded on the CPU executor, run on the
-// device's, analysed on the CPU executor again, so that the device never waits for text.
+// device's, analysed on the CPU executor again, so that the device never waits for text. What the
+// stream's run holds already is taken from there and not run.
 //
 // Thread-safety: RunSample may be called from any thread.
 // Errors of a sample: INVALID_ARGUMENT naming field, value and limit; FAILED_PRECONDITION when the
@@ -20,6 +21,7 @@
 #include "server/analysis/records.h"
 #include "server/engine/trace.h"
 #include "server/service/stream_plan.h"
+#include "server/store/run_store.h"
 #include "server/tokenizer/sample_encoder.h"
 
 namespace sinkd {
@@ -32,7 +34,8 @@ struct IncomingSample {
 
 struct SampleResult {
   SampleRecord record;
-  std::optional<Trace> trace;  // when alpha of every position was asked for
+  std::optional<Record> to_keep;  // when a run keeps the records and this one is not in it yet
+  std::optional<Trace> trace;     // when alpha of every position was asked for
 };
 
 // `done` is called exactly once, on a thread of an executor, or on the caller's before RunSample

@@ -10,9 +10,11 @@
 #include "server/scheduler/device_pool.h"
 #include "server/service/admission.h"
 #include "server/service/analysis_service.h"
+#include "server/service/audit_service.h"
 #include "server/service/health_service.h"
 #include "server/service/mechanism_service.h"
 #include "server/service/model_service.h"
+#include "server/service/run_service.h"
 
 namespace sinkd {
 namespace {
@@ -21,14 +23,17 @@ constexpr int kKeepaliveTimeMs = 60000;
 constexpr int kKeepaliveTimeoutMs = 20000;
 constexpr int kLeastPingIntervalMs = 10000;
 constexpr int kStreamsPerConnection = 1024;
+// What waits for the disk together is written together.
+constexpr int kStoringThreads = 8;
 // What is left at Stop has been told to end; only a client that reads nothing makes it wait.
 constexpr std::chrono::seconds kLastWords{1};
 
 const std::vector<std::string>& ServiceNames() {
-  static const auto& names =
-      *new std::vector<std::string>{sinks::v1::AnalysisService::service_full_name(),
-                                    sinks::v1::MechanismService::service_full_name(),
-                                    sinks::v1::ModelService::service_full_name()};
+  static const auto& names = *new std::vector<std::string>{
+      sinks::v1::AnalysisService::service_full_name(),
+      sinks::v1::AuditService::service_full_name(),
+      sinks::v1::MechanismService::service_full_name(),
+      sinks::v1::ModelService::service_full_name(), sinks::v1::RunService::service_full_name()};
   return names;
 }
 
@@ -46,7 +51,7 @@ std::string HostOf(const std::string& listen) {
 }  // namespace
 
 struct Server::Internals {
-  Internals(const Options& options, ModelCatalog& catalog, Metrics& metrics)
+  Internals(const Options& options, ModelCatalog& catalog, Metrics& metrics, RunStore* store)
       : host(HostOf(options.listen)),
         admission(options.max_streams),
         devices({.when_full = "retry later, or raise the server's --max-queue",
@@ -55,17 +60,25 @@ struct Server::Internals {
         cpu({.name = "cpu workers",
              .threads = options.cpu_threads,
              .capacity = static_cast<size_t>(options.max_streams * options.limits.read_ahead)}),
+        storing({.name = "storing",
+                 .threads = kStoringThreads,
+                 .capacity = static_cast<size_t>(options.max_streams)}),
         health(ServiceNames()),
         models(catalog, admission, metrics),
-        analysis({catalog, admission, devices, cpu, metrics}, options.limits),
-        mechanism({catalog, admission, devices, cpu, metrics}, options.limits) {}
+        runs(store, admission, metrics, options.limits.template_date),
+        audits(store, metrics),
+        analysis({catalog, admission, devices, cpu, metrics, store, &storing}, options.limits),
+        mechanism({catalog, admission, devices, cpu, metrics, store, &storing}, options.limits) {}
 
   const std::string host;
   Admission admission;
   DevicePool devices;
   Executor cpu;
+  Executor storing;
   HealthService health;
   ModelService models;
+  RunService runs;
+  AuditService audits;
   AnalysisService analysis;
   MechanismService mechanism;
   std::unique_ptr<grpc::Server> grpc;
@@ -76,7 +89,8 @@ std::vector<std::string> Server::Methods() {
   std::vector<std::string> methods;
   for (const google::protobuf::FileDescriptor* file :
        {sinks::v1::AnalyzeRequest::descriptor()->file(), sinks::v1::Model::descriptor()->file(),
-        sinks::v1::RunStudyRequest::descriptor()->file()}) {
+        sinks::v1::RunStudyRequest::descriptor()->file(), sinks::v1::Run::descriptor()->file(),
+        sinks::v1::AuditRunsRequest::descriptor()->file()}) {
     for (int i = 0; i < file->service_count(); ++i) {
       const google::protobuf::ServiceDescriptor* service = file->service(i);
       for (int j = 0; j < service->method_count(); ++j) {
@@ -88,9 +102,9 @@ std::vector<std::string> Server::Methods() {
 }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options, ModelCatalog& catalog,
-                                                      Metrics& metrics) {
+                                                      Metrics& metrics, RunStore* store) {
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  auto internals = std::make_unique<Internals>(options, catalog, metrics);
+  auto internals = std::make_unique<Internals>(options, catalog, metrics, store);
   grpc::ServerBuilder builder;
   builder.AddListeningPort(options.listen, grpc::InsecureServerCredentials(), &internals->port);
   builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
@@ -104,6 +118,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options, Mo
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsPerConnection);
   builder.RegisterService(&internals->health);
   builder.RegisterService(&internals->models);
+  builder.RegisterService(&internals->runs);
+  builder.RegisterService(&internals->audits);
   builder.RegisterService(&internals->analysis);
   builder.RegisterService(&internals->mechanism);
   internals->grpc = builder.BuildAndStart();
@@ -142,7 +158,10 @@ void Server::Stop() {
   internals_->grpc->Shutdown(std::chrono::system_clock::now() + kLastWords);
   internals_->devices.Shutdown(Executor::ShutdownMode::kCancel);
   internals_->cpu.Shutdown(Executor::ShutdownMode::kCancel);
+  internals_->storing.Shutdown(Executor::ShutdownMode::kCancel);
   internals_->models.Shutdown();
+  internals_->runs.Shutdown();
+  internals_->audits.Shutdown();
 }
 
 }  // namespace sinkd

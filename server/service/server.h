@@ -4,7 +4,7 @@
 // SetServing(false) when it is to stop, Close (new streams and loads get UNAVAILABLE),
 // WaitUntilIdle, Stop. Any may be left out.
 //
-// Ownership: borrows catalog and metrics, which must outlive it; owns its threads.
+// Ownership: borrows catalog, metrics and store, which must outlive it; owns its threads.
 // Thread-safety: all methods may be called from any thread, Stop and the destructor from one.
 #pragma once
 
@@ -19,6 +19,7 @@
 
 #include "server/service/model_catalog.h"
 #include "server/service/stream_plan.h"
+#include "server/store/run_store.h"
 #include "server/telemetry/metrics.h"
 
 namespace sinkd {
@@ -38,8 +39,10 @@ class Server {
   static std::vector<std::string> Methods();
 
   // INVALID_ARGUMENT for a `listen` that is no address; UNAVAILABLE when it cannot be bound.
+  // `store` null: the server keeps no runs.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const Options& options,
-                                                       ModelCatalog& catalog, Metrics& metrics);
+                                                       ModelCatalog& catalog, Metrics& metrics,
+                                                       RunStore* store = nullptr);
   ~Server();  // Stop
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

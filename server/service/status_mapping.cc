@@ -114,6 +114,24 @@ google::rpc::Status ToRpcStatus(const absl::Status& status) {
   return out;
 }
 
+absl::Status FromRpcStatus(const google::rpc::Status& status) {
+  const auto code = static_cast<absl::StatusCode>(status.code());
+  ErrorDetail detail{.reason = absl::StatusCodeToString(code)};
+  google::rpc::ErrorInfo info;
+  for (const google::protobuf::Any& any : status.details()) {
+    if (!any.UnpackTo(&info)) continue;
+    detail.reason = info.reason();
+    const auto take = [&info](const char* key) {
+      const auto found = info.metadata().find(key);
+      return found == info.metadata().end() ? std::string() : found->second;
+    };
+    detail.subject = take("subject");
+    detail.value = take("value");
+    detail.fix = take("fix");
+  }
+  return WithDetail({code, status.message()}, detail);
+}
+
 grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
   const google::rpc::Status rpc = ToRpcStatus(status);

@@ -20,6 +20,8 @@
 namespace sinkd {
 
 google::rpc::Status ToRpcStatus(const absl::Status& status);
+// Message, code, and what ErrorInfo tells.
+absl::Status FromRpcStatus(const google::rpc::Status& status);
 
 // The details travel in the trailer grpc-status-details-bin.
 grpc::Status ToGrpcStatus(const absl::Status& status);

@@ -40,11 +40,19 @@ absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(const sinks::v1::An
                             .on_depth = [&metrics = resources.metrics](int64_t change) {
                               metrics.QueueDepthChanged(change);
                             }});
+  std::unique_ptr<RunKeeper> keeper;
+  std::unique_ptr<Executor::Stream> storing;
+  if (resources.store != nullptr && !spec.run_id.empty()) {
+    SINKD_ASSIGN_OR_RETURN(storing, resources.storing->OpenStream(1));
+    keeper = std::make_unique<RunKeeper>(*resources.store, spec);
+  }
   return std::shared_ptr<const StreamPlan>(
       new StreamPlan{.spec = std::move(spec),
                      .runner = std::move(runner),
                      .queue = std::move(queue),
                      .cpu = std::move(cpu),
+                     .keeper = std::move(keeper),
+                     .storing = std::move(storing),
                      .stop = std::move(stop),
                      .deadline = deadline,
                      .max_sample_tokens = limits.max_sample_tokens,

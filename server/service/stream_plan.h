@@ -19,6 +19,8 @@
 #include "server/service/codec_spec.h"
 #include "server/service/forward_queue.h"
 #include "server/service/model_catalog.h"
+#include "server/service/run_keeper.h"
+#include "server/store/run_store.h"
 #include "server/telemetry/metrics.h"
 
 namespace sinkd {
@@ -39,6 +41,8 @@ struct StreamResources {
   DevicePool& devices;  // forward passes
   Executor& cpu;        // encoding before, analysing after, summing up
   Metrics& metrics;
+  RunStore* store = nullptr;    // null: no run is kept
+  Executor* storing = nullptr;  // threads that may wait for the store; with it
 };
 
 struct StreamPlan {
@@ -46,7 +50,9 @@ struct StreamPlan {
   std::shared_ptr<const SampleRunner> runner;
   std::shared_ptr<ForwardQueue> queue;  // to the model's device
   std::unique_ptr<Executor::Stream> cpu;
-  std::stop_token stop;  // the stream has ended
+  std::unique_ptr<RunKeeper> keeper;          // null: the records are not kept
+  std::unique_ptr<Executor::Stream> storing;  // one job at a time; with it
+  std::stop_token stop;                       // the stream has ended
   Executor::Clock::time_point deadline;
   int64_t max_sample_tokens = 0;  // the server's limit
   Metrics& metrics;

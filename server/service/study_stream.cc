@@ -8,6 +8,7 @@
 #include "server/service/codec_sample.h"
 #include "server/service/codec_study_report.h"
 #include "server/service/message_bytes.h"
+#include "server/service/run_samples.h"
 #include "server/service/sample_run.h"
 #include "server/service/status_mapping.h"
 
@@ -65,20 +66,32 @@ StudyStream::~StudyStream() = default;
 absl::Status StudyStream::Start(const grpc::ByteBuffer& bytes) {
   SINKD_ASSIGN_OR_RETURN(place_, resources_.admission.EnterStream());
   resources_.metrics.StreamOpened();
-  SINKD_RETURN_IF_ERROR(TakeRequest(bytes));
+  if (!ParseMessage(bytes, request_)) return MalformedRequest(request_);
+  if (!request_.has_run()) return Open();
+  if (resources_.store == nullptr) return StoreOff();
+  SINKD_ASSIGN_OR_RETURN(storing_, resources_.storing->OpenStream(1));
+  Queue(*storing_, &StudyStream::TakeRun);
+  return absl::OkStatus();
+}
+
+void StudyStream::TakeRun() {
+  absl::Status taken = TakeRunSamples(*resources_.store, request_);
+  const std::lock_guard lock(mutex_);
+  if (end_) return;
+  if (taken.ok()) taken = Open();
+  if (!taken.ok()) End(std::move(taken));
+  Pump();
+}
+
+absl::Status StudyStream::Open() {
+  SINKD_ASSIGN_OR_RETURN(plan_, OpenStudy(request_, resources_, limits_));
+  incoming_.assign(std::make_move_iterator(request_.mutable_samples()->begin()),
+                   std::make_move_iterator(request_.mutable_samples()->end()));
+  request_.Clear();
   started_.emplace();
   *started_->mutable_started() = DescribeStudy(*plan_, limits_, record_.request_id());
   WatchTime();
   Queue(*plan_->cpu, &StudyStream::EncodeNext);
-  return absl::OkStatus();
-}
-
-absl::Status StudyStream::TakeRequest(const grpc::ByteBuffer& bytes) {
-  sinks::v1::RunStudyRequest request;
-  if (!ParseMessage(bytes, request)) return MalformedRequest(request);
-  SINKD_ASSIGN_OR_RETURN(plan_, OpenStudy(request, resources_, limits_));
-  incoming_.assign(std::make_move_iterator(request.mutable_samples()->begin()),
-                   std::make_move_iterator(request.mutable_samples()->end()));
   return absl::OkStatus();
 }
 
@@ -237,15 +250,28 @@ void StudyStream::MakeReport() {
   report.partial = !reason.empty();
   report.partial_reason = std::move(reason);
   report.seconds = std::chrono::duration<double>(SteadyClock::now() - begin_).count();
-  sinks::v1::RunStudyResponse response;
-  *response.mutable_report() = EncodeStudyReport(report);
-  grpc::ByteBuffer bytes = SerializeMessage(response);
+  *made_.mutable_report() = EncodeStudyReport(report);
+  if (!storing_) return Publish(absl::OkStatus());
   const std::lock_guard lock(mutex_);
   if (end_) return;
-  report_ = std::move(bytes);
-  outcome_ = absl::OkStatus();
-  reported_samples_ = report.samples;
-  reported_tokens_ = report.tokens;
+  Queue(*storing_, &StudyStream::KeepReport);
+  Pump();
+}
+
+void StudyStream::KeepReport() {
+  Publish(resources_.store->AddStudy(
+      plan_->request.run_id, {.request = EncodeStudyRequest(plan_->request).SerializeAsString(),
+                              .report = made_.report().SerializeAsString()}));
+}
+
+void StudyStream::Publish(absl::Status kept) {
+  grpc::ByteBuffer bytes = SerializeMessage(made_);
+  const std::lock_guard lock(mutex_);
+  if (end_) return;
+  report_ = std::move(bytes);  // what was found is told even if it could not be kept
+  outcome_ = std::move(kept);
+  reported_samples_ = made_.report().samples();
+  reported_tokens_ = made_.report().tokens();
   Pump();
 }
 
@@ -287,6 +313,7 @@ void StudyStream::End(absl::Status status) {
   if (plan_) {
     plan_->device->Drop();
     plan_->cpu->Drop();
+    if (storing_) storing_->Drop();
   }
 }
 

@@ -4,8 +4,10 @@
 //   started, then progress and errors of samples, then the report
 //
 // Progress that comes while a write is under way, or too soon, is told as one message, the latest.
-// End: whatever ends the call sets the stop token, and so does the end of the study's time, which
-// makes the report partial. Exactly one job is outstanding until the report is made.
+// Run: with a run, its samples are read first when the call brings none, and the report is kept
+// with it before it is sent. End: whatever ends the call sets the stop token, and so does the end
+// of the study's time, which makes the report partial. Exactly one job is outstanding until the
+// report is made.
 //
 // Ownership: owns itself until gRPC is done with it; work under way keeps it alive after that.
 // Thread-safety: reactions, jobs and the timer come from any thread; mutex_ guards all state but
@@ -64,6 +66,9 @@ class StudyStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   void EncodeNext();
   void Step();
   void MakeReport();
+  void TakeRun();     // on a thread that may wait for the store, as is
+  void KeepReport();  // this
+  void Publish(absl::Status kept);
 
   absl::StatusOr<EncodedSample> Encode(sinks::v1::Sample&& sample) const;
   void EndOnAbort();
@@ -71,7 +76,7 @@ class StudyStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
 
   // Under the lock, all of them.
   absl::Status Start(const grpc::ByteBuffer& bytes);
-  absl::Status TakeRequest(const grpc::ByteBuffer& bytes);
+  absl::Status Open();
   void WatchTime();
   void Queue(Executor::Stream& stream, Work work);
   void TakeEncoded(const std::string& id, absl::StatusOr<EncodedSample> sample);
@@ -95,6 +100,8 @@ class StudyStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   std::unique_ptr<Admission::Place> place_;
   std::optional<StudyPlan> plan_;  // absent until the request has been accepted
 
+  sinks::v1::RunStudyRequest request_;         // until it is accepted
+  std::unique_ptr<Executor::Stream> storing_;  // with a run
   std::vector<sinks::v1::Sample> incoming_;
   std::vector<StudySample> samples_;  // encoded, until the study has them
   std::unique_ptr<Study> study_;
@@ -111,6 +118,7 @@ class StudyStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   std::optional<sinks::v1::RunStudyResponse> started_;  // until written
   std::deque<sinks::v1::RunStudyResponse> errors_;      // of samples, not yet written
   std::optional<sinks::v1::StudyProgress> progress_;    // the latest, not yet written
+  sinks::v1::RunStudyResponse made_;                    // the report, until it is published
   std::optional<grpc::ByteBuffer> report_;
   SteadyClock::time_point last_progress_;
   int64_t reported_samples_ = 0;

@@ -193,6 +193,7 @@ FakeServer::FakeServer()
   builder.RegisterService(models_service_.get());
   builder.RegisterService(analysis_service_.get());
   builder.RegisterService(mechanism_service_.get());
+  builder.RegisterService(&runs);
   server_ = builder.BuildAndStart();
   address_ = "127.0.0.1:" + std::to_string(port);
 }

@@ -19,6 +19,7 @@
 #include "sinks/v1/mechanism.grpc.pb.h"
 #include "sinks/v1/models.grpc.pb.h"
 #include "tests/client/fake_answers.h"
+#include "tests/client/fake_runs.h"
 #include "tests/client/fake_study_answers.h"
 
 namespace sinkd::testing {
@@ -57,6 +58,8 @@ class FakeServer {
   // What a study ends with; without OK there is no report.
   grpc::Status study_status;
 
+  FakeRuns runs;
+
   std::atomic<int> unary_calls = 0;
   std::atomic<int64_t> samples_received = 0;
   std::atomic<int> cancelled_streams = 0;
@@ -81,8 +84,8 @@ class FakeServer {
   std::vector<sinks::v1::Sample> samples_;                  // guarded by mutex_
   std::string request_id_;                                  // guarded by mutex_
   std::vector<sinks::v1::PlanModelRequest> plan_requests_;  // guarded by mutex_
-  std::vector<sinks::v1::RunStudyRequest> study_requests_;  // guarded by mutex_
   std::unique_ptr<Models> models_service_;
+  std::vector<sinks::v1::RunStudyRequest> study_requests_;  // guarded by mutex_
   std::unique_ptr<Analysis> analysis_service_;
   std::unique_ptr<Mechanism> mechanism_service_;
   std::unique_ptr<grpc::Server> server_;

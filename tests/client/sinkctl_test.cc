@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{{"detect", "a\xff"}, "MODEL \"a\\xff\" is not UTF-8"},
         UsageCase{{"load", "a\xff"}, "MODEL \"a\\xff\" is not UTF-8"},
         UsageCase{{"load", "alpha", "--device", "\xff"}, "--device \"\\xff\" is not UTF-8"},
-        UsageCase{{"detect", "alpha", "--run-id", "\xff"}, "--run-id \"\\xff\" is not UTF-8"},
+        UsageCase{{"detect", "alpha", "--run-id", "\xff"}, "--run \"\\xff\" is not UTF-8"},
         UsageCase{{"detect", "alpha", "--epsilon", "1"}, "unknown flag --epsilon"},
         UsageCase{{"detect", "alpha", "--output", "jsno"}, "did you mean \"json\"?"},
         UsageCase{{"detect", "alpha", "--kind-rule", "x"}, "not one of window,published"},
@@ -316,6 +316,10 @@ TEST_F(SinkctlTest, CompletesCommandsFlagsValuesAndModels) {
   EXPECT_EQ(Complete(server, "sinkctl plan b"), "beta\n");
   EXPECT_EQ(Complete(server, "sinkctl plan --residency ''"), "resident streamed\n");
   EXPECT_EQ(Complete(server, "sinkctl families ''"), "llama two\n");
+  EXPECT_EQ(Complete(server, "sinkctl runs s"), "show summarize\n");
+  EXPECT_EQ(Complete(server, "sinkctl runs show b"), "beta-1\n");
+  EXPECT_EQ(Complete(server, "sinkctl runs list --si"), "--since\n");
+  EXPECT_EQ(Complete(server, "sinkctl detect --run a"), "alpha-1\n");
 }
 
 TEST_F(SinkctlTest, WritesCompletionForZshAndFish) {
@@ -325,6 +329,9 @@ TEST_F(SinkctlTest, WritesCompletionForZshAndFish) {
                         "-x -a 'window published'"));
   EXPECT_THAT(Run({"completion", "fish"}).out,
               HasSubstr("-n '__fish_seen_subcommand_from families' -a '(__sinkctl_families)'"));
+  EXPECT_THAT(Run({"completion", "fish"}).out,
+              HasSubstr("-n '__fish_seen_subcommand_from runs; and __fish_seen_subcommand_from "
+                        "show' -a '(__sinkctl_runs)'"));
 }
 
 }  // namespace

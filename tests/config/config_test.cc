@@ -76,6 +76,43 @@ TEST_F(ConfigTest, DefaultsServeOnLoopback) {
   EXPECT_EQ(config.log_format, LogFormat::kText);
   EXPECT_EQ(config.log_level, LogLevel::kInfo);
   EXPECT_EQ(config.template_date, "2025-01-01");
+  EXPECT_EQ(config.store, "sqlite");
+  EXPECT_FALSE(config.retain_age);
+  EXPECT_FALSE(config.retain_bytes);
+}
+
+TEST_F(ConfigTest, TheStateFolderIsWhereTheSystemKeepsState) {
+  const Variables all = {{"STATE_DIRECTORY", "/var/lib/sinkd:/var/lib/other"},
+                         {"XDG_STATE_HOME", "/state"},
+                         {"HOME", "/home/a"}};
+  EXPECT_EQ(Good({}, all).state_dir, "/var/lib/sinkd");
+  EXPECT_EQ(Good({}, {{"XDG_STATE_HOME", "/state"}, {"HOME", "/home/a"}}).state_dir,
+            "/state/sinkd");
+  EXPECT_EQ(Good({}, {{"HOME", "/home/a"}}).state_dir, "/home/a/.local/state/sinkd");
+  EXPECT_EQ(Good({}).state_dir, "");
+  EXPECT_EQ(Good({"--state-dir", "/mine"}, all).state_dir, "/mine");
+}
+
+TEST_F(ConfigTest, RunsMayBeKeptInPostgresOrNotAtAll) {
+  EXPECT_EQ(Good({"--store", "off"}).store, "off");
+  const char* const url = "postgresql://sinkd@db.example:5432/runs?sslmode=require";
+  EXPECT_EQ(Good({"--store", url}).store, url);
+  EXPECT_EQ(Good({}, {{"SINKD_STORE_URL_FILE", "/run/secrets/url"}}).store_url_file,
+            "/run/secrets/url");
+  const Config kept = Good({"--retain-age", "90d", "--retain-bytes", "10GiB"});
+  EXPECT_EQ(kept.retain_age, std::chrono::hours(24 * 90));
+  EXPECT_EQ(kept.retain_bytes, int64_t{10} << 30);
+  EXPECT_FALSE(Good({"--retain-age", "off"}).retain_age);
+}
+
+TEST_F(ConfigTest, APasswordOnTheCommandLineIsRefusedAndNotRepeated) {
+  for (const char* const url : {"postgresql://sinkd:hunter2@db/runs", "postgres://a:hunter2@b",
+                                "postgresql://db/runs?password=hunter2"}) {
+    const absl::Status error = Parse({"--model-root", root_.string(), "--store", url}).status();
+    ASSERT_FALSE(error.ok());
+    EXPECT_THAT(std::string(error.message()), HasSubstr("--store-url-file"));
+    EXPECT_THAT(error.ToString(), testing::Not(HasSubstr("hunter2")));
+  }
 }
 
 TEST_F(ConfigTest, ReadsEveryFlag) {
@@ -236,6 +273,13 @@ INSTANTIATE_TEST_SUITE_P(
         BadSetting{"StrayWord", {"models"}, {}, {"models", "--help"}},
         BadSetting{"MissingValue", {"--max-queue"}, {}, {"--max-queue"}},
         BadSetting{"Switch", {}, {{"SINKD_INSECURE_LISTEN", "yes"}}, {"SINKD_INSECURE_LISTEN"}},
+        BadSetting{"Store", {"--store", "mysql://a"}, {}, {"--store", "mysql://a", "sqlite"}},
+        BadSetting{"TwoStores",
+                   {"--store", "off", "--store-url-file", "/url"},
+                   {},
+                   {"--store", "--store-url-file"}},
+        BadSetting{"RetainAge", {"--retain-age", "never"}, {}, {"--retain-age", "90d"}},
+        BadSetting{"RetainBytes", {"--retain-bytes", "-1"}, {}, {"--retain-bytes", "-1"}},
         BadSetting{"OpenPort",
                    {"--listen", "0.0.0.0:50051"},
                    {},
@@ -330,6 +374,10 @@ TEST_F(ConfigTest, ThePrintedConfigReadsBackAsItself) {
                                                        "1500ms",
                                                        "--log-format",
                                                        "json",
+                                                       "--state-dir",
+                                                       "/state",
+                                                       "--retain-age",
+                                                       "36h",
                                                        "--print-config"});
   ASSERT_TRUE(printed.ok()) << printed.status();
   ASSERT_TRUE(printed->text.has_value());
@@ -340,6 +388,8 @@ TEST_F(ConfigTest, ThePrintedConfigReadsBackAsItself) {
   EXPECT_EQ(again->config.http_listen, "");
   EXPECT_EQ(again->config.drain_delay, milliseconds(1500));
   EXPECT_THAT(again->config.load, ElementsAre("a", "b.c"));
+  EXPECT_EQ(again->config.retain_age, std::chrono::hours(36));
+  EXPECT_FALSE(again->config.retain_bytes);
 }
 
 }  // namespace

@@ -46,17 +46,19 @@ def wait_until(what, condition):
 
 
 class SinkdProcess:
-    """Ready when constructed. `root` is the model root; `load` are ids to load at start."""
+    """Ready when constructed. `root` is the model root; `load` are ids to load at start; `state`
+    is where runs are kept, and outlives the process."""
 
-    def __init__(self, root, *flags, load=(), threads=1):
+    def __init__(self, root, *flags, load=(), threads=1, state=None, listen="127.0.0.1:0"):
         self._folder = tempfile.TemporaryDirectory(prefix="sinkd-run-")
         self._ports = pathlib.Path(self._folder.name) / "ports.json"
         self._log = pathlib.Path(self._folder.name) / "log"
         self._whole_log = ""
+        state = state or pathlib.Path(self._folder.name) / "state"
         command = [
-            Programs.sinkd, "--model-root", root, "--listen", "127.0.0.1:0",
+            Programs.sinkd, "--model-root", root, "--listen", listen,
             "--http-listen", "127.0.0.1:0", "--port-file", self._ports, "--drain-delay", "0s",
-            "--threads", threads, *(f"--load={each}" for each in load), *flags,
+            "--threads", threads, "--state-dir", state, *(f"--load={each}" for each in load), *flags,
         ]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen([str(each) for each in command], stderr=log)
@@ -112,6 +114,11 @@ class SinkdProcess:
     def log(self):
         """What it logged; after its end, all of it."""
         return self._whole_log or self._log.read_text(errors="replace")
+
+    def kill(self):
+        """At once, without a last word."""
+        self._process.kill()
+        self.wait()
 
     def terminate(self):
         os.kill(self._process.pid, signal.SIGTERM)

@@ -9,7 +9,8 @@ from tests.e2e.model_root import PLANTED, TINY, ModelRoot
 from tests.e2e.sinkd_process import SinkdProcess
 
 ANALYZE = "sinks.v1.AnalysisService/Analyze"
-SERVICES = ("sinks.v1.AnalysisService", "sinks.v1.MechanismService", "sinks.v1.ModelService")
+SERVICES = ("sinks.v1.AnalysisService", "sinks.v1.AuditService", "sinks.v1.MechanismService",
+            "sinks.v1.ModelService", "sinks.v1.RunService")
 READ_AHEAD = 8
 
 

@@ -53,6 +53,15 @@ TEST(CodecRecord, TheMassOfLearnedSinksComesOnceWithTheFirstPart) {
   EXPECT_THAT(read.learned_sink_mass(), ::testing::ElementsAreArray(record.learned_sink_mass));
 }
 
+TEST(CodecRecord, APortraitIsSentWhole) {
+  SampleRecord record = RecordWithSinks(1);
+  record.portrait = {.token_texts = {"a", " b"}, .columns = 2, .state_norms = {1, 2, 3, 4}};
+  const sinks::v1::Portrait portrait = EncodeRecord(record).front().portrait();
+  EXPECT_THAT(portrait.token_texts(), ::testing::ElementsAre("a", " b"));
+  EXPECT_EQ(portrait.columns(), 2);
+  EXPECT_THAT(portrait.state_norms(), ::testing::ElementsAre(1, 2, 3, 4));
+}
+
 TEST(CodecRecord, ALargeRecordComesInPartsThatJoinToTheWhole) {
   constexpr size_t kLimit = 4096;
   const SampleRecord record = RecordWithSinks(100);

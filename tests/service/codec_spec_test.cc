@@ -24,6 +24,7 @@ TEST(CodecSpec, FillsInTheDefaultsThatTheProtoPromises) {
   spec.mutable_levels();
   spec.mutable_regression();
   spec.mutable_compensation();
+  spec.mutable_portrait();
   const v1::AnalysisSpec echo = EncodeSpec(*DecodeSpec(spec, "2025-01-01"));
   EXPECT_EQ(echo.model(), "models/a");
   EXPECT_EQ(echo.template_date(), "2025-01-01");
@@ -42,13 +43,14 @@ TEST(CodecSpec, FillsInTheDefaultsThatTheProtoPromises) {
   EXPECT_EQ(echo.levels().top_tokens(), 10);
   EXPECT_EQ(echo.compensation().bootstrap_samples(), 1000);
   EXPECT_TRUE(echo.compensation().has_seed());
+  EXPECT_EQ(echo.portrait().samples(), 1);
 }
 
 TEST(CodecSpec, LeavesOutWhatWasNotAskedFor) {
   const v1::AnalysisSpec echo = EncodeSpec(*DecodeSpec(Minimal(), "2025-01-01"));
   EXPECT_TRUE(echo.has_detection());
   EXPECT_FALSE(echo.has_scores() || echo.has_sink_rate() || echo.has_levels() ||
-               echo.has_regression() || echo.has_compensation());
+               echo.has_regression() || echo.has_compensation() || echo.has_portrait());
 }
 
 TEST(CodecSpec, ResolvesPresetsAndLetsFieldsOverrideThem) {
@@ -136,6 +138,8 @@ INSTANTIATE_TEST_SUITE_P(
                 [](auto& spec) { spec.mutable_detection()->set_cosine_threshold(1); }},
         BadSpec{"Positions", "spec.sink_rate.positions",
                 [](auto& spec) { spec.mutable_sink_rate()->set_positions(0); }},
+        BadSpec{"Portraits", "spec.portrait.samples",
+                [](auto& spec) { spec.mutable_portrait()->set_samples(101); }},
         BadSpec{"Bootstrap", "spec.compensation.bootstrap_samples",
                 [](auto& spec) { spec.mutable_compensation()->set_bootstrap_samples(10001); }}),
     [](const auto& test) { return std::string(test.param.name); });

@@ -88,6 +88,7 @@ TEST(CodecStudyRequest, EveryParameterOfEveryStudyComesBack) {
     filler.FillField(request, StudyField(study));
     request.set_model("models/a");
     request.set_template_date("2024-02-29");
+    request.set_run("runs/a");
     // A preset comes back as the values it stands for.
     request.mutable_detection()->clear_preset();
     const absl::StatusOr<StudyRequest> decoded = DecodeStudyRequest(request, "2025-01-01");

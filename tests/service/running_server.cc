@@ -7,8 +7,9 @@
 
 namespace sinkd::testing {
 
-RunningServer::RunningServer(Server::Options options) : metrics("test", Server::Methods()) {
-  absl::StatusOr<std::unique_ptr<Server>> started = Server::Start(options, catalog, metrics);
+RunningServer::RunningServer(Server::Options options, RunStore* store)
+    : metrics("test", Server::Methods()) {
+  absl::StatusOr<std::unique_ptr<Server>> started = Server::Start(options, catalog, metrics, store);
   EXPECT_TRUE(started.ok()) << started.status();
   server = *std::move(started);
   server->SetServing(true);

@@ -12,7 +12,8 @@
 namespace sinkd::testing {
 
 struct RunningServer {
-  explicit RunningServer(Server::Options options = {});
+  // `store` is borrowed; null: none.
+  explicit RunningServer(Server::Options options = {}, RunStore* store = nullptr);
 
   FakeCatalog catalog;
   Metrics metrics;

@@ -15,10 +15,16 @@ using testing::RunningServer;
 TEST(Server, NamesEveryMethod) {
   EXPECT_THAT(Server::Methods(),
               ::testing::UnorderedElementsAre(
-                  "sinks.v1.AnalysisService/Analyze", "sinks.v1.MechanismService/RunStudy",
-                  "sinks.v1.ModelService/ListModels", "sinks.v1.ModelService/GetModel",
-                  "sinks.v1.ModelService/PlanModel", "sinks.v1.ModelService/LoadModel",
-                  "sinks.v1.ModelService/UnloadModel", "sinks.v1.ModelService/ListFamilies"));
+                  "sinks.v1.AnalysisService/Analyze", "sinks.v1.AuditService/AuditRuns",
+                  "sinks.v1.MechanismService/RunStudy", "sinks.v1.ModelService/ListModels",
+                  "sinks.v1.ModelService/GetModel", "sinks.v1.ModelService/PlanModel",
+                  "sinks.v1.ModelService/LoadModel", "sinks.v1.ModelService/UnloadModel",
+                  "sinks.v1.ModelService/ListFamilies", "sinks.v1.RunService/CreateRun",
+                  "sinks.v1.RunService/DeleteRun", "sinks.v1.RunService/GetRun",
+                  "sinks.v1.RunService/ImportRecords", "sinks.v1.RunService/ListRuns",
+                  "sinks.v1.RunService/ListSampleKeys", "sinks.v1.RunService/ListStudies",
+                  "sinks.v1.RunService/StreamRecords", "sinks.v1.RunService/SummarizeRuns",
+                  "sinks.v1.RunService/UpdateRun"));
 }
 
 TEST(Server, ReportsTheFreePortItPicked) {

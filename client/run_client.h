@@ -1,0 +1,68 @@
+// RunClient: sinks.v1.RunService with retries, paging and error details taken care of.
+//
+// Run names are accepted with and without the "runs/" in front.
+// Errors: what the server says, details kept (client/error_report.h); UNAVAILABLE without details
+// when it cannot be reached; DEADLINE_EXCEEDED, CANCELLED as the options say. A visitor's error
+// cancels the call and is what the method returns. Streams are not retried.
+// Thread-safety: const methods may be called from any thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+#include <grpcpp/channel.h>
+
+#include "client/call.h"
+#include "sinks/v1/runs.grpc.pb.h"
+
+namespace sinkd::client {
+
+// "runs/a" for both "a" and "runs/a".
+std::string RunName(std::string_view name);
+
+class RunClient {
+ public:
+  explicit RunClient(std::shared_ptr<grpc::Channel> channel, RetryPolicy retry = {});
+
+  absl::StatusOr<sinks::v1::Run> Create(const sinks::v1::CreateRunRequest& request,
+                                        const CallOptions& options) const;
+  absl::StatusOr<sinks::v1::Run> Get(std::string_view name, const CallOptions& options) const;
+  // Every run that meets the filter, newest first, a page at a time.
+  absl::Status List(const sinks::v1::RunFilter& filter, const CallOptions& options,
+                    const std::function<void(const sinks::v1::Run&)>& visit) const;
+  absl::StatusOr<sinks::v1::Run> SetState(std::string_view name, sinks::v1::RunState state,
+                                          const CallOptions& options) const;
+  absl::Status Delete(std::string_view name, const CallOptions& options) const;
+
+  // Every key that the run holds, a page at a time.
+  absl::Status SampleKeys(std::string_view name, const CallOptions& options,
+                          const std::function<void(const std::string&)>& visit) const;
+
+  absl::Status Records(
+      const sinks::v1::StreamRecordsRequest& request, const CallOptions& options,
+      const std::function<absl::Status(const sinks::v1::StoredRecord&)>& visit) const;
+  absl::Status Summarize(
+      const sinks::v1::SummarizeRunsRequest& request, const CallOptions& options,
+      const std::function<absl::Status(const sinks::v1::SummarizeRunsResponse&)>& visit) const;
+  absl::Status Studies(
+      std::string_view name, const CallOptions& options,
+      const std::function<absl::Status(const sinks::v1::ListStudiesResponse&)>& visit) const;
+
+  // Sends the messages of `next`, the header first, until there are no more. An error of `next`
+  // cancels the call and is what Import returns.
+  using ImportSource =
+      std::function<absl::StatusOr<std::optional<sinks::v1::ImportRecordsRequest>>()>;
+  absl::StatusOr<sinks::v1::ImportRecordsResponse> Import(const ImportSource& next,
+                                                          const CallOptions& options) const;
+
+ private:
+  std::unique_ptr<sinks::v1::RunService::StubInterface> stub_;
+  RetryPolicy retry_;
+};
+
+}  // namespace sinkd::client

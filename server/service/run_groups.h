@@ -1,0 +1,30 @@
+// RunGroups: which stored runs a summary is asked of, by group.
+//
+// Thread-safety: one thread, which may wait for the store.
+// Errors: those of RunStore; INVALID_ARGUMENT for a request that names nothing; FAILED_PRECONDITION
+// RUNS_DIFFER for runs of one group that were made with different parameters, and
+// RUN_LACKS_ANALYSIS for a run whose records do not hold what is asked for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <absl/status/statusor.h>
+
+#include "server/analysis/parameters.h"
+#include "server/store/run_store.h"
+#include "sinks/v1/runs.pb.h"
+
+namespace sinkd {
+
+struct RunGroup {
+  std::string name;               // as SummarizeRunsResponse.group
+  std::vector<std::string> runs;  // ids, by time of making and id
+  AnalysisSpec spec;              // what they are folded with
+};
+
+// Groups by name.
+absl::StatusOr<std::vector<RunGroup>> FindRunGroups(RunStore& store,
+                                                    const sinks::v1::SummarizeRunsRequest& request);
+
+}  // namespace sinkd

@@ -1,0 +1,47 @@
+// StoredRecord: the records of a run as the store keeps them, and as sinks.v1 tells them.
+//
+// A payload is a serialized sinks.v1.SampleRecord, or SampleError when the sample failed; an input
+// is a serialized sinks.v1.TokenIdsInput.
+//
+// Thread-safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include "server/analysis/records.h"
+#include "server/store/run_store.h"
+#include "server/tokenizer/sample_encoder.h"
+#include "sinks/v1/runs.pb.h"
+
+namespace sinkd {
+
+// What a sample without a name of the caller's is known by: "sha256:" and the digest of its token
+// ids and of what its record says of them.
+std::string KeyOfTokens(const EncodedSample& sample);
+// `sample_id`, where that can be a key, else the digest of it; empty when it is empty.
+std::string KeyOfId(std::string_view sample_id);
+
+// As a record of the store; with `sample`, its tokens too.
+Record KeepRecord(std::string key, const SampleRecord& record,
+                  const EncodedSample* sample = nullptr);
+Record KeepFailure(std::string key, int64_t sample_index, const std::string& sample_id,
+                   const absl::Status& status);
+
+// A record of the store. INTERNAL when the payload is none.
+absl::StatusOr<sinks::v1::StoredRecord> EncodeStored(const Record& record);
+// The other way: checked wholly, the sequence left out. INVALID_ARGUMENT names the record.
+absl::StatusOr<Record> DecodeStored(sinks::v1::StoredRecord&& proto);
+
+// The payload of a record that did not fail, and of one that did. INTERNAL as above.
+absl::StatusOr<SampleRecord> ReadPayload(const Record& record);
+absl::StatusOr<sinks::v1::SampleError> ReadFailure(const Record& record);
+
+// Past the primary sink, by kind.
+SinkCounts CountSinks(const SampleRecord& record);
+
+}  // namespace sinkd

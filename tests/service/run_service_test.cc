@@ -1,0 +1,364 @@
+#include "server/service/run_service.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "error_details.h"
+#include "run_store_fixture.h"
+
+namespace sinkd {
+namespace {
+
+namespace v1 = ::sinks::v1;
+using testing::BytesOf;
+using testing::DetailsOf;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using testing::RunningServer;
+using ::testing::SizeIs;
+using testing::TextSample;
+
+class RunServiceTest : public testing::KeptRuns {
+ protected:
+  // A run of `count` samples of which sample i has i secondary sinks.
+  void Fill(const std::string& id, int count, const std::string& branch = "") {
+    std::vector<v1::Sample> samples;
+    for (int i = 0; i < count; ++i) {
+      samples.push_back(
+          TextSample("a" + std::string(static_cast<size_t>(i), '!'), id + "-" + std::to_string(i)));
+    }
+    v1::AnalysisSpec spec = RunSpec(id);
+    if (!branch.empty()) (*spec.mutable_run_labels())["branch"] = branch;
+    ASSERT_TRUE(Analyze(spec, samples).status.ok());
+  }
+
+  v1::Run Get(const std::string& name) {
+    grpc::ClientContext context;
+    v1::GetRunRequest request;
+    request.set_name(name);
+    v1::GetRunResponse response;
+    status_ = runs_.GetRun(&context, request, &response);
+    return response.run();
+  }
+
+  v1::ListRunsResponse List(const v1::ListRunsRequest& request) {
+    grpc::ClientContext context;
+    v1::ListRunsResponse response;
+    status_ = runs_.ListRuns(&context, request, &response);
+    return response;
+  }
+
+  std::vector<v1::StreamRecordsResponse> Records(const v1::StreamRecordsRequest& request) {
+    grpc::ClientContext context;
+    const auto stream = runs_.StreamRecords(&context, request);
+    return ReadAll<v1::StreamRecordsResponse>(*stream);
+  }
+
+  std::vector<v1::SummarizeRunsResponse> Summarize(const v1::SummarizeRunsRequest& request) {
+    grpc::ClientContext context;
+    const auto stream = runs_.SummarizeRuns(&context, request);
+    return ReadAll<v1::SummarizeRunsResponse>(*stream);
+  }
+
+  template <typename Message>
+  std::vector<Message> ReadAll(grpc::ClientReader<Message>& stream) {
+    std::vector<Message> all;
+    Message message;
+    while (stream.Read(&message)) all.push_back(message);
+    status_ = stream.Finish();
+    return all;
+  }
+
+  std::string Reason() const { return DetailsOf(status_).info->reason(); }
+
+  grpc::Status status_;  // of the last call
+};
+
+std::vector<std::string> NamesOf(const v1::ListRunsResponse& response) {
+  std::vector<std::string> names;
+  for (const v1::Run& run : response.runs()) names.push_back(run.name());
+  return names;
+}
+
+TEST_F(RunServiceTest, ARunIsMadeAndComesBackWithItsSpec) {
+  v1::CreateRunRequest request;
+  request.set_run_id("made");
+  *request.mutable_spec() = RunSpec("");
+  (*request.mutable_labels())["branch"] = "main";
+  grpc::ClientContext context;
+  v1::CreateRunResponse response;
+  ASSERT_TRUE(runs_.CreateRun(&context, request, &response).ok());
+  const v1::Run run = Get("runs/made");
+  EXPECT_EQ(BytesOf(run), BytesOf(response.run()));
+  EXPECT_EQ(run.model(), "models/fake");
+  EXPECT_EQ(run.labels().at("branch"), "main");
+  EXPECT_EQ(run.spec().levels().min_share(), 0.02);
+  EXPECT_EQ(run.state(), v1::RUN_STATE_OPEN);
+  EXPECT_GT(run.create_time().seconds(), 0);
+  EXPECT_EQ(run.samples(), 0);
+
+  grpc::ClientContext again, allowed;
+  EXPECT_EQ(runs_.CreateRun(&again, request, &response).error_code(),
+            grpc::StatusCode::ALREADY_EXISTS);
+  request.set_allow_existing(true);
+  EXPECT_TRUE(runs_.CreateRun(&allowed, request, &response).ok());
+}
+
+TEST_F(RunServiceTest, AnOpenRunOfAnalyzeGoesOnAsOneThatWasMade) {
+  v1::CreateRunRequest request;
+  request.set_run_id("run");
+  *request.mutable_spec() = RunSpec("");
+  grpc::ClientContext context;
+  v1::CreateRunResponse response;
+  ASSERT_TRUE(runs_.CreateRun(&context, request, &response).ok());
+  Fill("run", 3);
+  EXPECT_EQ(Get("runs/run").samples(), 3);
+}
+
+TEST_F(RunServiceTest, RunsAreListedNewestFirstByPageAndFilter) {
+  for (const char* id : {"a", "b", "c"}) Fill(id, 1, id == std::string("b") ? "main" : "");
+  v1::ListRunsRequest request;
+  request.set_page_size(2);
+  v1::ListRunsResponse page = List(request);
+  EXPECT_THAT(NamesOf(page), ElementsAre("runs/c", "runs/b"));
+  request.set_page_token(page.next_page_token());
+  page = List(request);
+  EXPECT_THAT(NamesOf(page), ElementsAre("runs/a"));
+  EXPECT_EQ(page.next_page_token(), "");
+
+  v1::ListRunsRequest filtered;
+  (*filtered.mutable_filter()->mutable_labels())["branch"] = "main";
+  EXPECT_THAT(NamesOf(List(filtered)), ElementsAre("runs/b"));
+  filtered.mutable_filter()->clear_labels();
+  *filtered.mutable_filter()->mutable_created_before() = Get("runs/b").create_time();
+  EXPECT_THAT(NamesOf(List(filtered)), ElementsAre("runs/a"));
+  filtered.mutable_filter()->clear_created_before();
+  *filtered.mutable_filter()->mutable_created_from() = Get("runs/b").create_time();
+  EXPECT_THAT(NamesOf(List(filtered)), ElementsAre("runs/c", "runs/b"));
+  filtered.mutable_filter()->set_model("models/other");
+  EXPECT_THAT(NamesOf(List(filtered)), IsEmpty());
+}
+
+TEST_F(RunServiceTest, ARunIsCompletedOpenedAndDeleted) {
+  Fill("run", 1);
+  for (const v1::RunState state : {v1::RUN_STATE_OPEN, v1::RUN_STATE_COMPLETE}) {
+    grpc::ClientContext context;
+    v1::UpdateRunRequest request;
+    request.set_name("runs/run");
+    request.set_state(state);
+    v1::UpdateRunResponse response;
+    ASSERT_TRUE(runs_.UpdateRun(&context, request, &response).ok());
+    EXPECT_EQ(response.run().state(), state);
+  }
+  grpc::ClientContext context;
+  v1::DeleteRunRequest request;
+  request.set_name("runs/run");
+  v1::DeleteRunResponse response;
+  ASSERT_TRUE(runs_.DeleteRun(&context, request, &response).ok());
+  Get("runs/run");
+  EXPECT_EQ(status_.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(Reason(), "RUN_NOT_FOUND");
+}
+
+TEST_F(RunServiceTest, KeysComeByPageInTheOrderOfStoring) {
+  Fill("run", 5);
+  v1::ListSampleKeysRequest request;
+  request.set_name("runs/run");
+  request.set_page_size(2);
+  std::vector<std::string> keys;
+  int pages = 0;
+  do {
+    grpc::ClientContext context;
+    v1::ListSampleKeysResponse response;
+    ASSERT_TRUE(runs_.ListSampleKeys(&context, request, &response).ok());
+    keys.insert(keys.end(), response.sample_keys().begin(), response.sample_keys().end());
+    request.set_page_token(response.next_page_token());
+    ++pages;
+  } while (!request.page_token().empty());
+  EXPECT_THAT(keys, ElementsAre("run-0", "run-1", "run-2", "run-3", "run-4"));
+  EXPECT_EQ(pages, 3);
+}
+
+TEST_F(RunServiceTest, RecordsComeInTheOrderOfStoringFromWhereOneAsks) {
+  Fill("run", 5);
+  v1::StreamRecordsRequest request;
+  request.set_name("runs/run");
+  request.set_after_sequence(1);
+  request.set_limit(3);
+  request.set_include_token_ids(true);
+  const auto responses = Records(request);
+  ASSERT_THAT(responses, SizeIs(1));
+  ASSERT_EQ(responses[0].records_size(), 3);
+  EXPECT_EQ(responses[0].records(0).sequence(), 2);
+  EXPECT_EQ(responses[0].records(2).sample_key(), "run-3");
+  EXPECT_EQ(responses[0].records(2).record().sinks_size(), 3);
+  EXPECT_EQ(responses[0].records(2).token_ids().ids_size(), 4);
+  request.set_include_token_ids(false);
+  EXPECT_FALSE(Records(request)[0].records(0).has_token_ids());
+}
+
+TEST_F(RunServiceTest, NoMessageOfRecordsIsLargerThanAMebibyteButForASingleRecord) {
+  // Each '!' is a sink, about 50 bytes: samples of 100 KB, and one of 200 KB.
+  std::vector<v1::Sample> samples;
+  for (int i = 0; i < 24; ++i) {
+    samples.push_back(TextSample(std::string(i == 9 ? 4900 : 2000, '!'), std::to_string(i)));
+  }
+  ASSERT_TRUE(Analyze(RunSpec("run"), samples).status.ok());
+  v1::StreamRecordsRequest request;
+  request.set_name("runs/run");
+  int64_t next = 1;
+  for (const v1::StreamRecordsResponse& response : Records(request)) {
+    EXPECT_LE(response.ByteSizeLong(), size_t{1} << 20);
+    for (const v1::StoredRecord& record : response.records()) {
+      EXPECT_EQ(record.sequence(), next++);
+    }
+  }
+  EXPECT_EQ(next, 25);
+}
+
+TEST_F(RunServiceTest, ASummaryFoldsTheRecordsOfManyRuns) {
+  Fill("a", 3, "main");  // 0 + 1 + 2 sinks
+  Fill("b", 4, "main");  // 0 + 1 + 2 + 3
+  Fill("c", 5);
+  v1::SummarizeRunsRequest request;
+  request.mutable_filter();
+  std::vector<v1::SummarizeRunsResponse> all = Summarize(request);
+  ASSERT_THAT(all, SizeIs(1)) << status_.error_message();
+  EXPECT_EQ(all[0].run_count(), 3);
+  EXPECT_THAT(all[0].runs(), ElementsAre("runs/a", "runs/b", "runs/c"));
+  EXPECT_EQ(all[0].summary().samples(), 12);
+  EXPECT_EQ(all[0].summary().levels().secondary(), 3 + 6 + 10);
+
+  request.set_grouping(v1::SUMMARY_GROUPING_LABEL);
+  request.set_label("branch");
+  all = Summarize(request);
+  ASSERT_THAT(all, SizeIs(2));
+  EXPECT_EQ(all[0].group(), "");
+  EXPECT_EQ(all[0].summary().levels().secondary(), 10);
+  EXPECT_EQ(all[1].group(), "main");
+  EXPECT_EQ(all[1].summary().levels().secondary(), 9);
+
+  request.set_grouping(v1::SUMMARY_GROUPING_RUN);
+  request.add_names("runs/b");
+  all = Summarize(request);
+  ASSERT_THAT(all, SizeIs(1));
+  EXPECT_EQ(all[0].group(), "runs/b");
+  request.set_grouping(v1::SUMMARY_GROUPING_MODEL);
+  EXPECT_EQ(Summarize(request)[0].group(), "models/fake");
+}
+
+TEST_F(RunServiceTest, ASummaryOfOneRunIsThatOfItsStreamToTheLastByte) {
+  v1::AnalysisSpec spec = RunSpec("run");
+  spec.mutable_regression();
+  spec.mutable_compensation();
+  const testing::Heard heard = Analyze(spec, {TextSample("a!b!c"), TextSample("d!e")});
+  v1::SummarizeRunsRequest request;
+  request.add_names("runs/run");
+  EXPECT_EQ(BytesOf(Summarize(request)[0].summary()), BytesOf(heard.summary));
+}
+
+TEST_F(RunServiceTest, ASummaryOfOneLevelHoldsNoOther) {
+  Fill("run", 4);  // its secondary sinks are all (2, 2)
+  v1::SummarizeRunsRequest request;
+  request.add_names("runs/run");
+  request.set_l_start(2);
+  EXPECT_EQ(Summarize(request)[0].summary().levels().secondary(), 6);
+  request.set_lifetime(3);
+  const v1::Summary none = Summarize(request)[0].summary();
+  EXPECT_EQ(none.levels().secondary(), 0);
+  EXPECT_EQ(none.samples(), 4);
+  EXPECT_THAT(none.notes(), SizeIs(1));
+}
+
+TEST_F(RunServiceTest, RunsOfDifferentParametersShareNoSummaryUnlessASpecFitsBoth) {
+  Fill("a", 3);
+  v1::AnalysisSpec spec = RunSpec("b");
+  spec.mutable_levels()->set_top_tokens(3);
+  ASSERT_TRUE(Analyze(spec, {TextSample("a!")}).status.ok());
+  v1::SummarizeRunsRequest request;
+  request.mutable_filter();
+  EXPECT_THAT(Summarize(request), IsEmpty());
+  EXPECT_EQ(Reason(), "RUNS_DIFFER");
+  request.mutable_spec()->mutable_levels()->set_top_tokens(0);
+  const auto both = Summarize(request);
+  ASSERT_THAT(both, SizeIs(1)) << status_.error_message();
+  EXPECT_EQ(both[0].summary().samples(), 4);
+  EXPECT_FALSE(both[0].summary().has_scores());
+  EXPECT_EQ(both[0].spec().levels().top_tokens(), 0);
+  request.mutable_spec()->mutable_compensation();
+  EXPECT_THAT(Summarize(request), IsEmpty());
+  EXPECT_EQ(Reason(), "RUN_LACKS_ANALYSIS");
+}
+
+TEST_F(RunServiceTest, StudiesComeBackOldestFirst) {
+  Fill("run", 1);
+  v1::RunStudyRequest asked;
+  asked.mutable_norms();
+  for (const bool partial : {false, true}) {
+    v1::StudyReport report;
+    report.set_partial(partial);
+    ASSERT_TRUE(store_
+                    .AddStudy("run", {.request = asked.SerializeAsString(),
+                                      .report = report.SerializeAsString()})
+                    .ok());
+  }
+  grpc::ClientContext context;
+  v1::ListStudiesRequest request;
+  request.set_name("runs/run");
+  const auto stream = runs_.ListStudies(&context, request);
+  const auto studies = ReadAll<v1::ListStudiesResponse>(*stream);
+  ASSERT_THAT(studies, SizeIs(2));
+  EXPECT_TRUE(studies[0].request().has_norms());
+  EXPECT_GT(studies[0].create_time().seconds(), 0);
+  EXPECT_FALSE(studies[0].report().partial());
+  EXPECT_TRUE(studies[1].report().partial());
+}
+
+TEST_F(RunServiceTest, BadRequestsAreToldByField) {
+  Get("models/a");
+  EXPECT_EQ(Reason(), "INVALID_RUN_NAME");
+  v1::ListRunsRequest list;
+  list.set_page_size(1001);
+  List(list);
+  EXPECT_EQ(status_.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  list.set_page_size(10);
+  list.set_page_token("?");
+  List(list);
+  EXPECT_EQ(Reason(), "PAGE_TOKEN_INVALID");
+  list.clear_page_token();
+  list.mutable_filter()->mutable_created_from()->set_nanos(-1);
+  List(list);
+  EXPECT_EQ(Reason(), "INVALID_TIME");
+  Summarize({});
+  EXPECT_EQ(Reason(), "NO_RUNS_CHOSEN");
+  v1::StreamRecordsRequest records;
+  records.set_name("runs/none");
+  Records(records);
+  EXPECT_EQ(Reason(), "RUN_NOT_FOUND");
+  records.set_after_sequence(-1);
+  Records(records);
+  EXPECT_EQ(Reason(), "OUT_OF_RANGE");
+}
+
+TEST(RunServiceWithoutAStore, SaysSoInEveryMethod) {
+  RunningServer running;
+  v1::RunService::Stub runs(running.channel);
+  const auto is_off = [](const grpc::Status& status) {
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+    return DetailsOf(status).info->reason() == "STORE_OFF";
+  };
+  grpc::ClientContext contexts[6];
+  v1::CreateRunResponse created;
+  EXPECT_TRUE(is_off(runs.CreateRun(&contexts[0], {}, &created)));
+  v1::GetRunResponse got;
+  EXPECT_TRUE(is_off(runs.GetRun(&contexts[1], {}, &got)));
+  v1::ListRunsResponse listed;
+  EXPECT_TRUE(is_off(runs.ListRuns(&contexts[2], {}, &listed)));
+  EXPECT_TRUE(is_off(runs.StreamRecords(&contexts[3], {})->Finish()));
+  EXPECT_TRUE(is_off(runs.SummarizeRuns(&contexts[4], {})->Finish()));
+  v1::ImportRecordsResponse imported;
+  EXPECT_TRUE(is_off(runs.ImportRecords(&contexts[5], &imported)->Finish()));
+}
+
+}  // namespace
+}  // namespace sinkd
