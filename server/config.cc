@@ -96,6 +96,12 @@ absl::Status ApplyHttpListen(const Given& given, Config& config) {
   return Store<&Config::http_listen>(ReadAddress(given), config);
 }
 
+template <auto Member, auto Read>
+absl::Status Append(const Given& given, Config& config) {
+  SINKD_ASSIGN_OR_RETURN((config.*Member).emplace_back(), Read(given));
+  return absl::OkStatus();
+}
+
 absl::Status ApplyModelRoot(const Given& given, Config& config) {
   std::error_code error;
   if (!std::filesystem::is_directory(given.value, error)) {
@@ -125,9 +131,10 @@ std::string ShowModelRoot(const Config& config) {
   return QuoteToml(config.model_root.string());
 }
 
-std::string ShowLoad(const Config& config) {
+template <auto Member>
+std::string QuotedList(const Config& config) {
   std::vector<std::string> quoted;
-  for (const std::string& id : config.load) quoted.push_back(QuoteToml(id));
+  for (const std::string& each : config.*Member) quoted.push_back(QuoteToml(each));
   return fmt::format("[{}]", fmt::join(quoted, ", "));
 }
 
@@ -137,9 +144,23 @@ const std::array kSettings = {
               return Store<&Config::listen>(ReadAddress(given), config);
             },
             Quoted<&Config::listen>},
-    Setting{"http-listen", "HOST:PORT",
-            "Address of the metrics and health port, or off; port 0 picks a free one",
-            ApplyHttpListen, ShowHttpListen},
+    Setting{
+        "http-listen", "HOST:PORT",
+        "Address of the HTTP port - the page, the JSON API, metrics, health - or off; port 0 picks "
+        "a free one",
+        ApplyHttpListen, ShowHttpListen},
+    Setting{"http-allow-host", "HOST",
+            "Name under which the page and the JSON API are asked for, beside loopback names, when "
+            "something else passes requests on; may be given several times. Others are refused "
+            "where http-listen is a loopback address, and wherever this is given",
+            Append<&Config::http_allow_host, ReadHost>, QuotedList<&Config::http_allow_host>,
+            /*repeatable=*/true},
+    Setting{
+        "http-allow-origin", "ORIGIN",
+        "Site whose pages may read the JSON API from a browser, https://dashboards.example.org; "
+        "may be given several times; *: every site",
+        Append<&Config::http_allow_origin, ReadOrigin>, QuotedList<&Config::http_allow_origin>,
+        /*repeatable=*/true},
     Setting{
         "insecure-listen", "",
         "Allow addresses other than loopback. RISK: there is no TLS and no authentication yet, so "
@@ -160,7 +181,7 @@ const std::array kSettings = {
             ApplyModelRoot, ShowModelRoot},
     Setting{"load", "ID",
             "Model to load at start; may be given several times (in the variable: a,b)", ApplyLoad,
-            ShowLoad, /*repeatable=*/true},
+            QuotedList<&Config::load>, /*repeatable=*/true},
     Setting{"device", "DEVICE",
             "Device models are loaded on unless a request says otherwise: cpu, cuda:0; auto (all "
             "GPUs, or the CPU where there are none); or a map, cuda:0=0-15,cuda:1=16-31",

@@ -25,8 +25,11 @@ namespace sinkd {
 
 struct Config {
   std::string listen = "127.0.0.1:50051";      // gRPC, host:port
-  std::string http_listen = "127.0.0.1:9464";  // metrics and health, host:port; empty: off
+  std::string http_listen = "127.0.0.1:9464";  // page, API, metrics, health; empty: off
   bool insecure_listen = false;                // other than loopback addresses may be used
+  std::vector<std::string> http_allow_host;    // names the page and the API answer to, beside
+                                               // loopback and that of http_listen
+  std::vector<std::string> http_allow_origin;  // whose pages may read the API; "*": all
   std::string port_file;                       // where bound addresses are written once ready
 
   std::filesystem::path model_root;

@@ -155,6 +155,33 @@ absl::StatusOr<std::string> ReadAddress(const Given& given) {
                   "write for example 127.0.0.1:50051 or [::1]:50051");
 }
 
+absl::StatusOr<std::string> ReadHost(const Given& given) {
+  // The command line's parser takes brackets away.
+  for (const std::string& host : {given.value, fmt::format("[{}]", given.value)}) {
+    const auto parts = SplitAddress(host + ":0");
+    if (parts && IsHost(parts->first)) return host;
+  }
+  return BadValue(given, "a host without a port", "write for example sinkd.example.org");
+}
+
+absl::StatusOr<std::string> ReadOrigin(const Given& given) {
+  std::string_view host = given.value;
+  if (host == "*") return given.value;
+  for (const std::string_view scheme : {"https://", "http://"}) {
+    if (!host.starts_with(scheme)) continue;
+    host.remove_prefix(scheme.size());
+    const size_t colon = host.rfind(':');
+    const bool has_port = colon != std::string_view::npos && !host.ends_with(']');
+    const std::string address(has_port ? host : std::string(host) + ":0");
+    const auto parts = SplitAddress(address);
+    if (parts && IsHost(parts->first) && InRange(WholeNumber(parts->second), 0, 65535)) {
+      return given.value;
+    }
+  }
+  return BadValue(given, "an origin as browsers send it, or *",
+                  "write for example https://dashboards.example.org, without a path");
+}
+
 bool IsLoopback(std::string_view address) {
   const auto parts = SplitAddress(address);
   if (!parts) return false;

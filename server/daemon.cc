@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "server/base/status.h"
+#include "server/config_values.h"
 #include "server/configured_store.h"
 #include "server/models/checkpoint_loader.h"
 #include "server/port_file.h"
@@ -47,6 +48,14 @@ Server::Options ServerOptions(const Config& config, const std::string& version) 
                      .read_ahead = config.read_ahead,
                      .template_date = config.template_date,
                      .version = version}};
+}
+
+HttpAccess AccessOf(const Config& config) {
+  HttpAccess access{.any_host = !IsLoopback(config.http_listen) && config.http_allow_host.empty(),
+                    .hosts = config.http_allow_host,
+                    .origins = config.http_allow_origin};
+  access.hosts.push_back(config.http_listen.substr(0, config.http_listen.rfind(':')));
+  return access;
 }
 
 }  // namespace
@@ -94,10 +103,14 @@ absl::Status Daemon::OpenStore() {
 
 absl::Status Daemon::OpenPorts() {
   if (!config_.http_listen.empty()) {
+    api_.emplace(catalog_, store_.get());
     SINKD_ASSIGN_OR_RETURN(
-        http_, HttpServer::Start(config_.http_listen,
-                                 {.metrics = [this] { return metrics_.Render(); },
-                                  .not_ready = [this] { return readiness_.WhyNot(); }}));
+        http_,
+        HttpServer::Start(config_.http_listen, {.metrics = [this] { return metrics_.Render(); },
+                                                .not_ready = [this] { return readiness_.WhyNot(); },
+                                                .api = api_->Bind(),
+                                                .page = BuiltPage(),
+                                                .access = AccessOf(config_)}));
   }
   SINKD_ASSIGN_OR_RETURN(
       server_, Server::Start(ServerOptions(config_, version_), catalog_, metrics_, store_.get()));

@@ -21,6 +21,7 @@
 #include "server/models/registry.h"
 #include "server/readiness.h"
 #include "server/retention.h"
+#include "server/service/json_api.h"
 #include "server/service/registry_catalog.h"
 #include "server/service/server.h"
 #include "server/store/run_store.h"
@@ -55,6 +56,7 @@ class Daemon {
   std::unique_ptr<RunStore> store_;  // null: runs are not kept
   std::optional<Retention> retention_;
   std::unique_ptr<Server> server_;
+  std::optional<JsonApi> api_;
   std::unique_ptr<HttpServer> http_;
 
   std::mutex mutex_;

@@ -278,6 +278,19 @@ INSTANTIATE_TEST_SUITE_P(
                    {"--store", "off", "--store-url-file", "/url"},
                    {},
                    {"--store", "--store-url-file"}},
+        BadSetting{"HostWithPort",
+                   {"--http-allow-host", "a.example:80"},
+                   {},
+                   {"--http-allow-host", "a.example:80", "without a port"}},
+        BadSetting{"HostOfOtherLetters", {"--http-allow-host", "a/b"}, {}, {"--http-allow-host"}},
+        BadSetting{"OriginWithPath",
+                   {"--http-allow-origin", "https://a.example/"},
+                   {},
+                   {"--http-allow-origin", "https://a.example/", "without a path"}},
+        BadSetting{"OriginWithoutScheme",
+                   {},
+                   {{"SINKD_HTTP_ALLOW_ORIGIN", "a.example"}},
+                   {"SINKD_HTTP_ALLOW_ORIGIN", "a.example"}},
         BadSetting{"RetainAge", {"--retain-age", "never"}, {}, {"--retain-age", "90d"}},
         BadSetting{"RetainBytes", {"--retain-bytes", "-1"}, {}, {"--retain-bytes", "-1"}},
         BadSetting{"OpenPort",
@@ -289,6 +302,19 @@ INSTANTIATE_TEST_SUITE_P(
                    {},
                    {"--http-listen", "[::]:9464", "--insecure-listen"}}),
     [](const auto& one) { return std::string(one.param.name); });
+
+TEST_F(ConfigTest, NamesAndOriginsOfTheHttpPortAreLists) {
+  EXPECT_THAT(Good({}).http_allow_host, testing::IsEmpty());
+  EXPECT_THAT(Good({}).http_allow_origin, testing::IsEmpty());
+  const Config config = Good({"--http-allow-host", "sinkd.example.org", "--http-allow-host",
+                              "[fd00::1]", "--http-allow-origin", "*"},
+                             {{"SINKD_HTTP_ALLOW_HOST", "not.taken"}});
+  EXPECT_THAT(config.http_allow_host, ElementsAre("sinkd.example.org", "[fd00::1]"));
+  EXPECT_THAT(config.http_allow_origin, ElementsAre("*"));
+  EXPECT_THAT(Good({}, {{"SINKD_HTTP_ALLOW_ORIGIN", "https://a.example,http://[::1]:3000"}})
+                  .http_allow_origin,
+              ElementsAre("https://a.example", "http://[::1]:3000"));
+}
 
 TEST_F(ConfigTest, AnOpenPortNeedsTheFlagThatNamesTheRisk) {
   EXPECT_EQ(Good({"--listen", "0.0.0.0:1", "--insecure-listen"}).listen, "0.0.0.0:1");
@@ -378,6 +404,10 @@ TEST_F(ConfigTest, ThePrintedConfigReadsBackAsItself) {
                                                        "/state",
                                                        "--retain-age",
                                                        "36h",
+                                                       "--http-allow-host",
+                                                       "a.example",
+                                                       "--http-allow-origin",
+                                                       "https://b.example",
                                                        "--print-config"});
   ASSERT_TRUE(printed.ok()) << printed.status();
   ASSERT_TRUE(printed->text.has_value());
@@ -388,6 +418,8 @@ TEST_F(ConfigTest, ThePrintedConfigReadsBackAsItself) {
   EXPECT_EQ(again->config.http_listen, "");
   EXPECT_EQ(again->config.drain_delay, milliseconds(1500));
   EXPECT_THAT(again->config.load, ElementsAre("a", "b.c"));
+  EXPECT_THAT(again->config.http_allow_host, ElementsAre("a.example"));
+  EXPECT_THAT(again->config.http_allow_origin, ElementsAre("https://b.example"));
   EXPECT_EQ(again->config.retain_age, std::chrono::hours(36));
   EXPECT_FALSE(again->config.retain_bytes);
 }
