@@ -13,6 +13,7 @@ import unittest
 
 from tests.e2e import model_root
 from tests.e2e.model_root import PLANTED, ModelRoot
+from tests.e2e.published_rows import published_rows
 from tests.e2e.sinkd_process import PATIENCE, Programs, SinkdProcess, main, wait_until
 
 ANALYSES = ("--levels", "--scores", "--regress", "--compensation", "--rate")
@@ -187,21 +188,7 @@ class Kept(RunsCase):
         self.assertEqual(summaries[0]["summary"], summaries[1]["summary"])
 
     def test_rows_as_published_give_the_levels_that_were_planted(self):
-        rows, planted = [], collections.Counter()
-        for index, record in enumerate(model_root.planted_records().values()):
-            start, end = record["primary"]["window"]
-            position = record["primary"]["position"]
-            if position != 0:
-                continue  # rows know position 0 only
-            found = {"0": {"layer": list(range(start, end)), "token_id": 0, "sink_type": "bos_sink"}}
-            for sink in record["sinks"]:
-                found[str(sink["position"])] = {
-                    "layer": sink["layers"], "token_id": record["token_ids"][sink["position"]],
-                    "sink_type": sink["kind"] if sink["kind"] != "primary" else "bos_sink"}
-                planted[sink["layers"][0], len(sink["layers"]), sink["kind"]] += 1
-            rows.append({"candidate_sinks": found, "sample_index": index,
-                         "prompt_len": record["positions"], "response_len": 0,
-                         "full_text_len": record["positions"]})
+        rows, planted = published_rows()
         config = json.loads((model_root.planted() / "config.json").read_text())
         self.sinkctl("runs", "import", "rows", self.write("rows.jsonl", rows), "--model", "elsewhere",
                      "--layers", config["num_hidden_layers"], "--kind-rule", "window")

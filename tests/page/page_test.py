@@ -35,20 +35,25 @@ def write_report(sinkctl, out):
         server.stop(None)
 
 
+def play(out, page, arguments, **environment):
+    """Playwright's exit code, on fixtures and on what the environment names beside them."""
+    answers = out / "answers.json"
+    answers.write_text(json.dumps(list(fixtures.answers())))
+    environment |= {"SINKD_PAGE": page, "SINKD_PAGE_ANSWERS": answers,
+                    "SINKD_PAGE_OUT": out / "playwright"}
+    cli = HERE / "node_modules" / "@playwright" / "test" / "cli.js"
+    return subprocess.run(["node", cli, "test", *arguments], cwd=HERE, env={
+        **os.environ, **{name: str(value) for name, value in environment.items()}}).returncode
+
+
 def main():
     page, sinkctl, out, *rest = sys.argv[1:]
     out = pathlib.Path(out).resolve()
     out.mkdir(parents=True, exist_ok=True)
     check_types()
-    answers = out / "answers.json"
-    answers.write_text(json.dumps(list(fixtures.answers())))
-    write_report(pathlib.Path(sinkctl).resolve(), out / "report.html")
-    environment = dict(os.environ, SINKD_PAGE=str(pathlib.Path(page).resolve()),
-                       SINKD_PAGE_ANSWERS=str(answers), SINKD_PAGE_REPORT=str(out / "report.html"),
-                       SINKD_PAGE_OUT=str(out / "playwright"))
-    playwright = HERE / "node_modules" / "@playwright" / "test" / "cli.js"
-    done = subprocess.run(["node", playwright, "test", *rest], cwd=HERE, env=environment)
-    sys.exit(done.returncode)
+    report = out / "report.html"
+    write_report(pathlib.Path(sinkctl).resolve(), report)
+    sys.exit(play(out, pathlib.Path(page).resolve(), rest, SINKD_PAGE_REPORT=report))
 
 
 if __name__ == "__main__":

@@ -2,13 +2,16 @@
 //   SINKD_PAGE          the built index.html
 //   SINKD_PAGE_ANSWERS  what the API answers, written by fixtures.py
 //   SINKD_PAGE_REPORT   a file that sinkctl report wrote
+// and served_test.py SINKD_PAGE_SERVED, for the page of a real server.
 import {defineConfig} from '@playwright/test';
 
+const served = process.env.SINKD_PAGE_SERVED;
 const chromium = process.env.SINKD_CHROMIUM ?? '/usr/bin/chromium';
 
 export default defineConfig({
   testDir: '.',
-  testMatch: '*.spec.js',
+  testMatch: served ? 'served.spec.js' : '*.spec.js',
+  testIgnore: served ? [] : 'served.spec.js',
   outputDir: process.env.SINKD_PAGE_OUT ?? 'test-results',
   fullyParallel: true,
   workers: 2,

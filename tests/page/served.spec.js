@@ -1,0 +1,61 @@
+// The page as a real sinkd serves it, of runs that it holds: SINKD_PAGE_SERVED is a file with the
+// server's address and, of each run, what was planted in it (served_test.py).
+import {readFileSync} from 'node:fs';
+
+import {expect, figure, marks, open, seriousFaults, test} from './site.js';
+
+const served = JSON.parse(readFileSync(process.env.SINKD_PAGE_SERVED, 'utf8'));
+const levels = 'Sinks by first layer and lifetime';
+
+// [first layer, lifetime, secondary, primary, noise] of every cell, in order.
+function plantedRows(run) {
+  const cells = new Map();
+  for (const [start, lifetime, kind, count] of served.levels[run]) {
+    const key = `${start} ${lifetime}`;
+    const cell = cells.get(key) ?? {start, lifetime, secondary: 0, primary: 0, noise: 0};
+    cell[kind] += count;
+    cells.set(key, cell);
+  }
+  return [...cells.values()]
+      .sort((a, b) => a.start - b.start || a.lifetime - b.lifetime)
+      .map(({start, lifetime, secondary, primary, noise}) =>
+               [start, lifetime, secondary, primary, noise].map(String));
+}
+
+for (const run of ['published', 'full']) {
+  test(`the levels of run ${run} are those that were planted`, async ({page}) => {
+    await open(page, `${served.site}/#/runs/${run}`);
+    const chart = figure(page, levels);
+    const rows = plantedRows(run);
+    expect(rows.length).toBeGreaterThan(5);
+    expect(await marks(chart)).toHaveLength(rows.length);
+    await chart.locator('summary').click();
+    const told =
+        await chart.locator('tbody tr')
+            .evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+    expect(told.map((row) => row.slice(0, 5))).toEqual(rows);
+  });
+}
+
+test('every view works on what the server answers, and axe finds no serious fault',
+     async ({page}) => {
+       for (const view of ['#/runs', '#/runs/full', '#/runs/empty-00', '#/models',
+                           `#/models/${served.model}`, '#/compare?a=full&b=published',
+                           '#/groups?grouping=RUN']) {
+         await open(page, `${served.site}/${view}`);
+         await expect(page.getByRole('alert'), view).toHaveCount(0);
+         expect(await seriousFaults(page), view).toEqual([]);
+       }
+     });
+
+test('a sample is drawn with its text and norms', async ({page}) => {
+  await open(page, `${served.site}/#/runs/full`);
+  await expect(page.getByText(`${served.positions} tokens; primary sink's window`)).toBeVisible();
+});
+
+test('runs are paged through by the server\'s tokens', async ({page}) => {
+  await open(page, `${served.site}/#/runs`);
+  await expect(page.getByRole('row')).toHaveCount(1 + 25);
+  await page.getByRole('link', {name: 'Older'}).click();
+  await expect(page.getByRole('row')).toHaveCount(1 + served.runs - 25);
+});
