@@ -68,7 +68,9 @@ Daemon::Daemon(Config config, std::string version)
                 {.device = config_.device,
                  .compute_type = config_.compute_type,
                  .residency = config_.residency},
-                CountingLoader(metrics_), CountingObserver(metrics_)) {}
+                CountingLoader(metrics_), CountingObserver(metrics_)) {
+  metrics_.SetQueueCapacity(config_.max_queue);
+}
 
 absl::Status Daemon::Run() {
   SINKD_RETURN_IF_ERROR(OpenStore());
@@ -137,6 +139,7 @@ void Daemon::LoadModels(const std::stop_token& stop) {
 void Daemon::BecomeReady() {
   readiness_.SetReady();
   if (readiness_.WhyNot()) return;  // a signal came first
+  metrics_.SetReady(true);
   server_->SetServing(true);
   Log(LogLevel::kInfo, "ready");
   if (config_.port_file.empty()) return;
@@ -152,6 +155,7 @@ void Daemon::Drain() {
   readiness_.SetDraining("the server is stopping: " + *why_stop_);
   loader_.request_stop();
   loader_.join();
+  metrics_.SetReady(false);
   server_->SetServing(false);
   if (failure_.ok()) {
     std::this_thread::sleep_for(config_.drain_delay);
