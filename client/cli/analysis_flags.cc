@@ -29,6 +29,12 @@ void AddRunFlags(CLI::App& app, AnalyzeOptions& options) {
          "--keep-open", [&spec] { spec.set_keep_run_open(true); },
          "With --run: leave the run open at the end, for more samples")
       ->group(group);
+  AddInteger(app, "--portrait",
+             "Keep text and norms of the first so many samples whole, for pictures; 1 to 100",
+             [&](int64_t value) {
+               spec.mutable_portrait()->set_samples(static_cast<int32_t>(value));
+             })
+      ->group(group);
   AddTemplateDateFlag(app, [&](const std::string& date) { spec.set_template_date(date); });
   app.add_flag("--records", options.records, "Ask for the records of the samples as well (JSON)")
       ->group(group);

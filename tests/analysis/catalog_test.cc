@@ -16,7 +16,7 @@ TEST(Catalog, DescribesEveryAnalysisOnce) {
     ASSERT_NE(analysis.requested, nullptr) << analysis.name;
   }
   EXPECT_EQ(names, (std::set<std::string_view>{"detection", "scores", "sink_rate", "levels",
-                                               "regression", "compensation"}));
+                                               "regression", "compensation", "portrait"}));
 }
 
 TEST(Catalog, RunsDetectionAloneWhenNothingElseIsRequested) {

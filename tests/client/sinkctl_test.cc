@@ -254,6 +254,8 @@ TEST_F(SinkctlTest, PutsEveryParameterIntoTheSpec) {
                                     "12",
                                     "--seed",
                                     "-9000000000",
+                                    "--portrait",
+                                    "4",
                                     "--run-id",
                                     "run-1",
                                     "--template-date",
@@ -271,7 +273,7 @@ TEST_F(SinkctlTest, PutsEveryParameterIntoTheSpec) {
             "first_tokens: 32 } "
             "levels { min_share: 0.1 top_tokens: 3 include_primary_position: true } "
             "regression { include_primary: true points: true } "
-            "compensation { bootstrap_samples: 12 seed: -9000000000 }");
+            "compensation { bootstrap_samples: 12 seed: -9000000000 } portrait { samples: 4 }");
   EXPECT_THAT(server_.last_request_id(), StartsWith("sinkctl-"));
 }
 
