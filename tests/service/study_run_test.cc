@@ -60,7 +60,10 @@ class StudyRunTest : public testing::KeptRuns {
     return kept;
   }
 
-  std::string Reason() const { return DetailsOf(status_).info->reason(); }
+  std::string Reason() const {
+    const auto info = DetailsOf(status_).info;
+    return info ? info->reason() : status_.error_message();
+  }
 
   grpc::Status status_;
   v1::StudyStarted started_;
@@ -102,10 +105,11 @@ TEST_F(StudyRunTest, TakesNoRunOfAnotherModelAndNoneThatIsNotThere) {
 }
 
 TEST_F(StudyRunTest, ARunWithoutTokensCannotBeStudiedAgain) {
-  const std::vector<Record> records = Stored("run");
+  std::vector<Record> records = Stored("run");
+  for (Record& record : records) record.input.reset();
   NewRun run{.id = "bare", .model_id = "fake", .spec = store_.Get("run")->spec};
   ASSERT_TRUE(store_.Create(run, IfExists::kFail).ok());
-  ASSERT_TRUE(store_.Append("bare", records).ok());  // read without their input
+  ASSERT_TRUE(store_.Append("bare", records).ok());
   Study(Request("runs/bare"));
   EXPECT_EQ(Reason(), "RUN_WITHOUT_TOKENS");
 }
