@@ -133,10 +133,11 @@ class BrokenStreams(RunsCase):
         address = self.server.address
         self.server.kill()
         self.server = self.start(listen=address)
-        rest, said = process.communicate(timeout=PATIENCE)
-        self.assertEqual(process.returncode, 0, said)
+        # communicate() would miss what reading the first lines has buffered.
+        lines += [json.loads(line) for line in process.stdout]
+        said = process.stderr.read()
+        self.assertEqual(process.wait(PATIENCE), 0, said)
         self.assertIn("taking up the run", said)
-        lines += [json.loads(line) for line in rest.splitlines()]
         kinds = collections.Counter(each["type"] for each in lines)
         self.assertEqual(kinds, {"started": 1, "record": len(self.samples), "summary": 1,
                                  "outcome": 1})

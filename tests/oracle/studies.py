@@ -65,9 +65,15 @@ def most_frequent_start(sinks):
     return min(counts, key=lambda start: (-counts[start], start))
 
 
+def points_somewhere(row):
+    """Its squares do not vanish in float32, which norms are taken in; else it counts as zero."""
+    return np.square(row.astype(np.float32)).sum() > 0
+
+
 def cosine(a, b):
-    scale = np.linalg.norm(a) * np.linalg.norm(b)
-    return float(a @ b / scale) if scale > 0 else 0.0
+    if not (points_somewhere(a) and points_somewhere(b)):
+        return 0.0
+    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
 
 
 def align_sites(runs):
