@@ -20,6 +20,8 @@ namespace {
 namespace v1 = ::sinks::v1;
 
 constexpr char kApi[] = "/api/v1/";
+constexpr int32_t kMostPoints =
+    50000;  // that the page draws, as the API's summary of a run has them
 
 absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
   std::string json;
@@ -65,6 +67,7 @@ absl::Status AddSummary(const client::RunClient& runs, const std::string& name,
                         const client::CallOptions& options, Answers& answers) {
   v1::SummarizeRunsRequest request;
   request.add_names(name);
+  request.set_regression_points(kMostPoints);
   std::optional<v1::SummarizeRunsResponse> summary;
   const absl::Status status =
       runs.Summarize(request, options, [&](const v1::SummarizeRunsResponse& response) {

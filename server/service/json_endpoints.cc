@@ -24,6 +24,7 @@ using Body = absl::StatusOr<std::string>;
 
 constexpr int32_t kDefaultRecords = 100;
 constexpr int64_t kMaxPage = 1000;
+constexpr int32_t kMostPoints = 50000;  // that the page draws
 constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
 constexpr int64_t kAnyLayer = std::numeric_limits<int32_t>::max();
 constexpr size_t kMaxRecordsBytes = size_t{4} << 20;
@@ -127,6 +128,7 @@ Body GetSummary(const JsonCall& call) {
   v1::SummarizeRunsRequest request;
   request.add_names(RunName(id));
   request.set_grouping(v1::SUMMARY_GROUPING_RUN);
+  request.set_regression_points(kMostPoints);
   const auto level = [&call](const char* name) { return call.parameters.Number(name); };
   if (const auto layer = level("lStart")) request.set_l_start(static_cast<int32_t>(*layer));
   if (const auto life = level("lifetime")) request.set_lifetime(static_cast<int32_t>(*life));

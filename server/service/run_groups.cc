@@ -138,12 +138,31 @@ absl::Status Differ(const std::string& first, const Run& second) {
        .fix = "group by run, choose runs of the same parameters, or give spec"});
 }
 
+constexpr int32_t kMostPoints = 100000;
+
+absl::Status CheckPoints(int32_t points) {
+  if (points >= 0 && points <= kMostPoints) return absl::OkStatus();
+  return InvalidArgument("regression_points is out of range",
+                         {.reason = "OUT_OF_RANGE",
+                          .subject = "regression_points",
+                          .value = absl::StrCat(points),
+                          .fix = absl::StrCat("choose from 0 to ", kMostPoints)});
+}
+
+// Sinks of the run that a regression with these parameters is fitted to.
+int64_t SinksFitted(const Run& run, const RegressionParameters& parameters) {
+  const SinkCounts& sinks = run.counts.sinks;
+  return sinks.secondary + (parameters.include_primary ? sinks.primary : 0);
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<RunGroup>> FindRunGroups(
     RunStore& store, const sinks::v1::SummarizeRunsRequest& request) {
+  SINKD_RETURN_IF_ERROR(CheckPoints(request.regression_points()));
   SINKD_ASSIGN_OR_RETURN(const std::vector<Run> runs, FindRuns(store, request));
   std::map<std::optional<std::string>, RunGroup> groups;
+  std::map<std::optional<std::string>, int64_t> fitted;
   for (const Run& run : runs) {
     SINKD_ASSIGN_OR_RETURN(const std::optional<std::string> name, GroupOf(run, request));
     SINKD_ASSIGN_OR_RETURN(AnalysisSpec spec, SpecFor(run, request));
@@ -154,9 +173,17 @@ absl::StatusOr<std::vector<RunGroup>> FindRunGroups(
       return Differ(group->second.runs.front(), run);
     }
     group->second.runs.push_back(run.id);
+    const auto& regression = group->second.spec.regression;
+    if (regression) fitted[name] += SinksFitted(run, *regression);
   }
   std::vector<RunGroup> sorted;
-  for (auto& [name, group] : groups) sorted.push_back(std::move(group));
+  for (auto& [name, group] : groups) {
+    const int32_t most = request.regression_points();
+    if (most > 0 && group.spec.regression && fitted[name] <= most) {
+      group.spec.regression->points = true;
+    }
+    sorted.push_back(std::move(group));
+  }
   return sorted;
 }
 

@@ -75,7 +75,8 @@ class Bodies(ApiCase):
         for name, level in (("full", {}), ("small", {}), ("empty-00", {}),
                             ("full", {"l_start": 6}), ("full", {"l_start": 6, "lifetime": 9})):
             asked = runs.SummarizeRunsRequest(
-                names=[f"runs/{name}"], grouping=runs.SUMMARY_GROUPING_RUN, **level)
+                names=[f"runs/{name}"], grouping=runs.SUMMARY_GROUPING_RUN,
+                regression_points=50000, **level)
             [expected] = self.site.runs.SummarizeRuns(asked)
             query = {{"l_start": "lStart"}.get(key, key): value for key, value in level.items()}
             reply = self.get(f"runs/{name}/summary", **query)

@@ -257,6 +257,27 @@ TEST_F(RunServiceTest, ASummaryOfOneRunIsThatOfItsStreamToTheLastByte) {
   EXPECT_EQ(BytesOf(Summarize(request)[0].summary()), BytesOf(heard.summary));
 }
 
+TEST_F(RunServiceTest, PointsOfTheRegressionComeUpToTheNumberAskedFor) {
+  v1::AnalysisSpec spec = RunSpec("run");
+  spec.mutable_regression();
+  const testing::Heard heard = Analyze(spec, {TextSample("a!b!c"), TextSample("d!e")});
+  const auto sinks = static_cast<int32_t>(heard.summary.levels().secondary());
+  ASSERT_GT(sinks, 1);
+  v1::SummarizeRunsRequest request;
+  request.add_names("runs/run");
+  for (const int32_t most : {0, sinks - 1}) {
+    request.set_regression_points(most);
+    EXPECT_EQ(Summarize(request)[0].summary().regression().lifetime_points_size(), 0) << most;
+  }
+  request.set_regression_points(sinks);
+  const v1::RegressionReport regression = Summarize(request)[0].summary().regression();
+  EXPECT_EQ(regression.lifetime_points_size(), sinks);
+  EXPECT_EQ(regression.score_points_size() + regression.without_score(), sinks);
+  request.set_regression_points(100001);
+  Summarize(request);
+  EXPECT_EQ(Reason(), "OUT_OF_RANGE");
+}
+
 TEST_F(RunServiceTest, ASummaryOfOneLevelHoldsNoOther) {
   Fill("run", 4);  // its secondary sinks are all (2, 2)
   v1::SummarizeRunsRequest request;
