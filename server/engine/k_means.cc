@@ -9,6 +9,7 @@
 #include "server/base/seeded_draws.h"
 #include "server/base/status.h"
 #include "server/engine/decomposition.h"
+#include "server/engine/host_values.h"
 #include "server/engine/matrix_input.h"
 
 namespace sinkd {
@@ -90,12 +91,6 @@ Clustering Lloyd(const at::Tensor& rows, const at::Tensor& squares, at::Tensor c
   return found;
 }
 
-std::vector<int32_t> ToLabels(const at::Tensor& labels) {
-  const at::Tensor host = labels.to(at::kCPU, at::kInt).contiguous();
-  const int32_t* data = host.const_data_ptr<int32_t>();
-  return std::vector<int32_t>(data, data + host.numel());
-}
-
 }  // namespace
 
 absl::StatusOr<KMeansResult> RunKMeans(const Matrix& rows, int64_t clusters, int64_t starts,
@@ -115,7 +110,7 @@ absl::StatusOr<KMeansResult> RunKMeans(const Matrix& rows, int64_t clusters, int
           Lloyd(centred, squares, DrawCentres(centred, squares, clusters, draws));
       if (found.inertia < best.inertia) best = found;
     }
-    result.labels = ToLabels(best.labels);
+    result.labels = HostValues<int32_t>(best.labels.to(at::kInt));
     // Exactly: by way of squares a tight cluster far out keeps few digits.
     result.inertia =
         (centred - best.centres.index_select(0, best.labels)).square().sum().item<double>();

@@ -1,6 +1,10 @@
 #include "server/engine/matrix_tensor.h"
 
+#include <algorithm>
+
 #include <ATen/ATen.h>
+
+#include "server/engine/host_values.h"
 
 namespace sinkd {
 
@@ -11,11 +15,9 @@ at::Tensor ToTensor(const Matrix& matrix, const at::Device& device, at::ScalarTy
 }
 
 Matrix ToMatrix(const at::Tensor& rows) {
-  const at::Tensor host = rows.to(at::kCPU, at::kFloat).contiguous();
-  const float* values = host.const_data_ptr<float>();
-  return {.rows = host.size(0),
-          .columns = host.size(1),
-          .values = std::vector<float>(values, values + host.numel())};
+  return {.rows = rows.size(0),
+          .columns = rows.size(1),
+          .values = HostValues<float>(rows.to(at::kFloat))};
 }
 
 }  // namespace sinkd

@@ -6,6 +6,7 @@
 #include "server/base/parameter_check.h"
 #include "server/base/status.h"
 #include "server/engine/decomposition.h"
+#include "server/engine/host_values.h"
 #include "server/engine/matrix_input.h"
 #include "server/engine/matrix_tensor.h"
 #include "server/engine/principal_axes.h"
@@ -20,12 +21,6 @@ constexpr double kRounding = 1e-7;
 at::Tensor Orient(const at::Tensor& directions) {
   const at::Tensor largest = directions.abs().argmax(1, /*keepdim=*/true);
   return directions * directions.gather(1, largest).sign();
-}
-
-std::vector<double> ToDoubles(const at::Tensor& values) {
-  const at::Tensor host = values.to(at::kCPU).contiguous();
-  const double* data = host.const_data_ptr<double>();
-  return std::vector<double>(data, data + host.numel());
 }
 
 }  // namespace
@@ -58,9 +53,9 @@ absl::StatusOr<PrincipalComponents> FindComponents(const Matrix& rows, int64_t c
     const at::Tensor centred = values - values.mean(0, /*keepdim=*/true);
     const PrincipalAxes axes = FindAxes(centred, count);
     components.directions = ToMatrix(Orient(axes.directions));
-    components.singular_values = ToDoubles(axes.singular_values);
+    components.singular_values = HostValues<double>(axes.singular_values);
     components.explained =
-        ToDoubles(axes.singular_values.square() / centred.square().sum().item<double>());
+        HostValues<double>(axes.singular_values.square() / centred.square().sum().item<double>());
     return absl::OkStatus();
   }));
   return components;

@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 
 #include "server/base/status.h"
+#include "server/engine/host_values.h"
 #include "server/engine/sample_observer.h"
 #include "server/engine/state_statistics.h"
 
@@ -24,22 +25,17 @@ class NormObserver final : public SampleObserver {
   void Finish() override {
     norms_.layers = static_cast<int64_t>(state_.size());
     norms_.positions = state_.front().size(0);
-    norms_.key = ToHost(key_);
-    norms_.value = ToHost(value_);
-    norms_.state = ToHost(state_);
+    norms_.key = OnHost(key_);
+    norms_.value = OnHost(value_);
+    norms_.state = OnHost(state_);
   }
 
   RowNorms& norms() { return norms_; }
 
  private:
-  static std::vector<float> ToHost(const std::vector<at::Tensor>& blocks) {
-    std::vector<float> values;
-    for (const at::Tensor& block : blocks) {
-      const at::Tensor host = block.to(at::kCPU);
-      const float* data = host.const_data_ptr<float>();
-      values.insert(values.end(), data, data + host.numel());
-    }
-    return values;
+  static std::vector<float> OnHost(std::vector<at::Tensor>& blocks) {
+    for (at::Tensor& block : blocks) block = block.to(at::kCPU);
+    return HostValues<float>(at::cat(blocks));
   }
 
   std::vector<at::Tensor> key_, value_, state_;  // [T] float32 of each block, on its device

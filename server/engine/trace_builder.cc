@@ -4,14 +4,10 @@
 
 #include <ATen/ATen.h>
 
+#include "server/engine/host_values.h"
+
 namespace sinkd {
 namespace {
-
-std::vector<float> ToVector(const at::Tensor& tensor) {
-  const at::Tensor host = tensor.to(at::kCPU).contiguous();
-  const float* data = host.const_data_ptr<float>();
-  return std::vector<float>(data, data + host.numel());
-}
 
 at::Tensor RowNorms(const at::Tensor& rows) {
   return at::linalg_vector_norm(rows.to(at::kFloat), 2, at::IntArrayRef{1});
@@ -122,15 +118,16 @@ std::vector<Trace> TraceBuilder::Finish() {
     trace.positions = Length(s);
     trace.heads = heads_;
     trace.candidates = std::min(kPrimaryCandidates, Length(s));
-    trace.state_norm = ToVector(state_norm_.narrow(1, Begin(s), Length(s)));
-    trace.mlp_norm = ToVector(mlp_norm_.narrow(1, Begin(s), Length(s)));
-    trace.candidate_cosine = ToVector(cosine_[at]);
+    trace.state_norm = HostValues<float>(state_norm_.narrow(1, Begin(s), Length(s)));
+    trace.mlp_norm = HostValues<float>(mlp_norm_.narrow(1, Begin(s), Length(s)));
+    trace.candidate_cosine = HostValues<float>(cosine_[at]);
     if (!request_.attention) continue;
     trace.prefix = prefix_sum_[at].size(2);
-    trace.attention_sum = ToVector(attention_sum_[at]);
-    trace.attention_self = ToVector(attention_self_[at]);
-    trace.prefix_attention_sum = ToVector(prefix_sum_[at]);
-    if (!sink_mass_.empty()) trace.learned_sink_mass = ToVector(sink_mass_[at].to(at::kFloat));
+    trace.attention_sum = HostValues<float>(attention_sum_[at]);
+    trace.attention_self = HostValues<float>(attention_self_[at]);
+    trace.prefix_attention_sum = HostValues<float>(prefix_sum_[at]);
+    if (!sink_mass_.empty())
+      trace.learned_sink_mass = HostValues<float>(sink_mass_[at].to(at::kFloat));
   }
   return traces;
 }

@@ -5,6 +5,8 @@
 
 #include <ATen/ATen.h>
 
+#include "server/engine/host_values.h"
+
 namespace sinkd {
 namespace {
 
@@ -18,11 +20,7 @@ class MlpNorms final : public TapObserver {
   bool WantsAttention(int64_t) const override { return false; }
   void OnAttention(const AttentionStrip&) override {}
 
-  std::vector<float> Finish() const {
-    const at::Tensor host = at::cat(norms_).to(at::kCPU).contiguous();
-    const float* values = host.const_data_ptr<float>();
-    return std::vector<float>(values, values + host.numel());
-  }
+  std::vector<float> Finish() const { return HostValues<float>(at::cat(norms_)); }
 
  private:
   std::vector<at::Tensor> norms_;
