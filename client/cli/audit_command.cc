@@ -1,11 +1,8 @@
-#include <fstream>
-#include <iostream>
-#include <iterator>
-
 #include <fmt/format.h>
 
 #include "client/audit_client.h"
 #include "client/cli/audit_view.h"
+#include "client/cli/byte_stream.h"
 #include "client/cli/commands.h"
 #include "client/cli/model_session.h"
 #include "client/error_report.h"
@@ -16,22 +13,21 @@ namespace {
 
 namespace v1 = ::sinks::v1;
 
-absl::StatusOr<std::string> ReadPolicy(const std::string& file) {
+absl::StatusOr<std::string> ReadPolicy(const std::string& file, const StopSignal& stop) {
+  absl::StatusOr<ByteStream> stream = ByteStream::Open(file, &stop);
+  if (!stream.ok()) return stream.status();
   std::string text;
-  if (file == "-") {
-    text.assign(std::istreambuf_iterator<char>(std::cin), {});
-  } else {
-    std::ifstream stream(file, std::ios::binary);
-    if (stream) text.assign(std::istreambuf_iterator<char>(stream), {});
-    // A folder opens, and fails when it is read.
-    if (!stream || stream.bad() || stream.peek() != std::ifstream::traits_type::eof()) {
-      return absl::InvalidArgumentError(
-          fmt::format("cannot read the policy {}", client::MakePrintable(file)));
-    }
+  char piece[1 << 16];
+  while (true) {
+    const absl::StatusOr<size_t> size = stream->Read(piece, sizeof(piece));
+    if (!size.ok()) return size.status();
+    if (*size == 0) break;
+    text.append(piece, *size);
   }
+  if (stop.stopped()) return absl::CancelledError("interrupted");
   if (client::FindInvalidUtf8(text)) {
     return absl::InvalidArgumentError(
-        fmt::format("the policy {} is not UTF-8", client::MakePrintable(file)));
+        fmt::format("the policy {} is not UTF-8", client::MakePrintable(InputName(file))));
   }
   return text;
 }
@@ -55,11 +51,12 @@ ExitCode RunAudit(const Invocation& invocation) {
   const GlobalOptions& global = invocation.global;
   const AuditOptions& options = invocation.audit;
   v1::Verdict verdict = v1::VERDICT_UNSPECIFIED;
+  StopSignal stop;
   const ExitCode code = RunCalls(
       global,
       [&](const std::shared_ptr<grpc::Channel>& channel, const client::CallOptions& call,
           Output& output) -> absl::Status {
-        absl::StatusOr<std::string> policy = ReadPolicy(options.policy_file);
+        absl::StatusOr<std::string> policy = ReadPolicy(options.policy_file, stop);
         if (!policy.ok()) return policy.status();
         v1::AuditRunsRequest request = options.request;
         request.set_policy(*std::move(policy));
@@ -69,7 +66,8 @@ ExitCode RunAudit(const Invocation& invocation) {
         verdict = audit->verdict();
         output.Write(RenderAudit(*audit, FormatOf(global, options), DetectTerminal(global)));
         return absl::OkStatus();
-      });
+      },
+      [&stop] { stop.Stop(); });
   if (code != kExitOk || verdict == v1::VERDICT_PASS) return code;
   // A verdict of a newer server is no pass.
   return verdict == v1::VERDICT_FAIL ? kExitVerdict : kExitNotEnoughData;

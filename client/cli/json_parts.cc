@@ -1,7 +1,13 @@
 #include "client/cli/json_parts.h"
 
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include <google/protobuf/descriptor.h>
 #include <google/protobuf/util/json_util.h>
 #include <google/rpc/error_details.pb.h>
+#include <google/rpc/status.pb.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +21,36 @@ using Json = nlohmann::ordered_json;
 
 std::string Dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void DropUnknownDetails(google::protobuf::Message& message);
+
+void DropUnknownDetails(google::protobuf::RepeatedPtrField<google::protobuf::Any>& details) {
+  const auto* types = google::protobuf::DescriptorPool::generated_pool();
+  const auto unknown = std::remove_if(details.begin(), details.end(), [types](const auto& detail) {
+    const std::string& url = detail.type_url();
+    return types->FindMessageTypeByName(url.substr(url.rfind('/') + 1)) == nullptr;
+  });
+  details.erase(unknown, details.end());
+}
+
+void DropUnknownDetails(google::protobuf::Message& message) {
+  if (message.GetDescriptor() == google::rpc::Status::descriptor()) {
+    return DropUnknownDetails(*static_cast<google::rpc::Status&>(message).mutable_details());
+  }
+  const google::protobuf::Reflection& fields = *message.GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor*> present;
+  fields.ListFields(message, &present);
+  for (const google::protobuf::FieldDescriptor* field : present) {
+    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
+    if (!field->is_repeated()) {
+      DropUnknownDetails(*fields.MutableMessage(&message, field));
+      continue;
+    }
+    for (int i = 0; i < fields.FieldSize(message, field); ++i) {
+      DropUnknownDetails(*fields.MutableRepeatedMessage(&message, field, i));
+    }
+  }
 }
 
 }  // namespace
@@ -60,15 +96,13 @@ std::string OutcomeJson(const Outcome& outcome) {
 
 std::string ToJson(const google::protobuf::Message& message) {
   std::string json;
-  // Fails only for Any values of unknown type: the details of an error we do not know.
   if (google::protobuf::util::MessageToJsonString(message, &json).ok()) return json;
-  if (const auto* error = dynamic_cast<const sinks::v1::SampleError*>(&message)) {
-    sinks::v1::SampleError bare = *error;
-    bare.mutable_status()->clear_details();
-    json.clear();
-    if (google::protobuf::util::MessageToJsonString(bare, &json).ok()) return json;
-  }
-  return "{}";
+  // It fails only for Any values of unknown type: the details of an error we do not know.
+  const std::unique_ptr<google::protobuf::Message> bare(message.New());
+  bare->CopyFrom(message);
+  DropUnknownDetails(*bare);
+  json.clear();
+  return google::protobuf::util::MessageToJsonString(*bare, &json).ok() ? json : "{}";
 }
 
 }  // namespace sinkd::cli

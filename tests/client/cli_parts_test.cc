@@ -4,14 +4,17 @@
 #include <thread>
 
 #include <gmock/gmock.h>
+#include <google/rpc/error_details.pb.h>
 #include <gtest/gtest.h>
 
 #include "client/cli/csv_row.h"
 #include "client/cli/flag_values.h"
+#include "client/cli/json_parts.h"
 #include "client/cli/line_reader.h"
 #include "client/cli/number_format.h"
 #include "client/cli/sample_reader.h"
 #include "client/cli/suggestion.h"
+#include "sinks/v1/runs.pb.h"
 
 namespace sinkd::cli {
 namespace {
@@ -145,6 +148,22 @@ TEST(Flags, ParseDurations) {
   for (const char* bad : {"", "0", "-1s", "5x", "s", "nan", "1e30h"}) {
     EXPECT_FALSE(ParseDuration(bad)) << bad;
   }
+}
+
+TEST(ToJson, LeavesOutDetailsOfUnknownTypeAndNothingElse) {
+  sinks::v1::StoredRecord stored;
+  google::rpc::Status& status = *stored.mutable_error()->mutable_status();
+  status.set_message("of a newer server");
+  google::protobuf::Any& unheard = *status.add_details();
+  unheard.set_type_url("type.googleapis.com/sinks.v9.Unheard");
+  unheard.set_value("\n\1a");
+  google::rpc::ErrorInfo info;
+  info.set_reason("NEW");
+  status.add_details()->PackFrom(info);
+  const std::string json = ToJson(stored);
+  EXPECT_THAT(json, ::testing::HasSubstr("of a newer server"));
+  EXPECT_THAT(json, ::testing::HasSubstr("\"NEW\""));
+  EXPECT_THAT(json, ::testing::Not(::testing::HasSubstr("Unheard")));
 }
 
 }  // namespace

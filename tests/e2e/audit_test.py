@@ -6,6 +6,7 @@ level moved, went, came or weakened, by the rule that says so; each output forma
 
 import json
 import pathlib
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -15,7 +16,7 @@ import yaml
 
 from tests.e2e import model_root
 from tests.e2e.model_root import ModelRoot
-from tests.e2e.sinkd_process import PATIENCE, Programs, SinkdProcess, main
+from tests.e2e.sinkd_process import PATIENCE, Programs, SinkdProcess, main, wait_until
 from tests.testing import audit_samples, planted
 
 POLICIES = pathlib.Path(__file__).parents[2] / "deploy/policies"
@@ -66,6 +67,13 @@ def sinkctl(*arguments):
     if done.returncode != 0:
         raise AssertionError(f"{arguments}: {done.stderr}")
     return done.stdout
+
+
+def catches(pid, signum):
+    """Whether the process has a handler for that signal."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    caught = next(line for line in status.splitlines() if line.startswith("SigCgt"))
+    return bool(int(caught.split()[1], 16) >> (signum - 1) & 1)
 
 
 class AuditTest(unittest.TestCase):
@@ -149,6 +157,14 @@ class AuditTest(unittest.TestCase):
         self.assertEqual(suite.get("name"), "a <b> & c")
         self.assertEqual((suite.get("errors"), suite.get("failures")), ("1", "0"))
 
+    def test_ctrl_c_ends_the_wait_for_a_policy(self):
+        command = [Programs.sinkctl, "--server", Setting.server.address, "audit", "--policy", "-",
+                   "--candidate", "table"]
+        with subprocess.Popen([str(each) for each in command], stdin=subprocess.PIPE) as audit:
+            wait_until("a handler of SIGINT", lambda: catches(audit.pid, signal.SIGINT))
+            audit.send_signal(signal.SIGINT)
+            self.assertEqual(audit.wait(PATIENCE), 130)
+
     def test_says_what_is_wrong(self):
         said = self.audit(2, "--candidate", "table", policy="-",
                           text="name: a\nrules:\n- measure: failed_share\n  at_mots: 1\n")
@@ -158,7 +174,7 @@ class AuditTest(unittest.TestCase):
         self.assertIn("compares with a baseline", said)
         self.assertIn("--policy FILE", call("audit", "--candidate", "table").stderr)
         self.assertIn("--candidate RUN", self.audit(2, policy=SMOKE))
-        self.assertIn("cannot read the policy", self.audit(2, "--candidate", "a", policy="/nothing"))
+        self.assertIn("cannot read /nothing", self.audit(2, "--candidate", "a", policy="/nothing"))
         self.assertEqual(call("audit", "--policy", SMOKE, "--candidate", "nothing").returncode, 4)
         done = call("audit", "--policy", SMOKE, "--candidate-label", "set=nothing")
         self.assertEqual(done.returncode, 4)
