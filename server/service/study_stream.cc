@@ -313,8 +313,8 @@ void StudyStream::End(absl::Status status) {
   if (plan_) {
     plan_->device->Drop();
     plan_->cpu->Drop();
-    if (storing_) storing_->Drop();
   }
+  if (storing_) storing_->Drop();
 }
 
 void StudyStream::Pump() {
