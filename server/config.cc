@@ -25,6 +25,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLongestDrain = std::chrono::hours(1);
+constexpr milliseconds kLeastStuck = std::chrono::seconds(1);
 constexpr std::array<std::string_view, 3> kComputeTypes = {"auto", "float32", "bfloat16"};
 constexpr std::array<std::string_view, 2> kResidencies = {"resident", "streamed"};
 constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
@@ -51,6 +52,13 @@ absl::Status Store(auto value, Config& config) {
 template <auto Member, int64_t minimum, int64_t maximum>
 absl::Status Integer(const Given& given, Config& config) {
   return Store<Member>(ReadInteger(given, minimum, maximum), config);
+}
+
+absl::Status ApplyStuckAfter(const Given& given, Config& config) {
+  SINKD_ASSIGN_OR_RETURN(const milliseconds value, ReadDuration(given, kLongestDrain));
+  if (value < kLeastStuck) return BadValue(given, "a time from 1s to 1h", "use for example 30s");
+  config.stuck_after = value;
+  return absl::OkStatus();
 }
 
 template <auto Member>
@@ -139,9 +147,11 @@ std::string QuotedList(const Config& config) {
 }
 
 const std::array kSettings = {
-    Setting{"listen", "HOST:PORT", "Address of the gRPC port; port 0 picks a free one",
+    Setting{"listen", "HOST:PORT",
+            "Address of the gRPC port; port 0 picks a free one; unix:/a/path for a socket in the "
+            "file system",
             [](const Given& given, Config& config) {
-              return Store<&Config::listen>(ReadAddress(given), config);
+              return Store<&Config::listen>(ReadSocketAddress(given), config);
             },
             Quoted<&Config::listen>},
     Setting{
@@ -212,9 +222,20 @@ const std::array kSettings = {
             Integer<&Config::max_queue, 1, 1000000>, Number<&Config::max_queue>},
     Setting{"max-streams", "N", "Analyze streams open at once, 1 to 100000",
             Integer<&Config::max_streams, 1, 100000>, Number<&Config::max_streams>},
+    Setting{"max-connections", "N", "Connections open at once on each port, 1 to 1000000",
+            Integer<&Config::max_connections, 1, 1000000>, Number<&Config::max_connections>},
+    Setting{"max-connections-per-address", "N",
+            "Those of one client address (IPv6: of one /64 network), 1 to 1000000; a proxy is one "
+            "address",
+            Integer<&Config::max_connections_per_address, 1, 1000000>,
+            Number<&Config::max_connections_per_address>},
     Setting{"read-ahead", "N",
             "Samples read from a stream before their records are sent, 1 to 4096",
             Integer<&Config::read_ahead, 1, 4096>, Number<&Config::read_ahead>},
+    Setting{"stuck-after", "TIME",
+            "A device whose work has made no progress for so long, 1s to 1h, makes the server "
+            "NOT_SERVING until it goes on",
+            ApplyStuckAfter, Duration<&Config::stuck_after>},
     Setting{"drain-delay", "TIME",
             "After SIGTERM: how long to serve on as not ready, up to 1h (500ms, 5s, 2m)",
             Drain<&Config::drain_delay>, Duration<&Config::drain_delay>},

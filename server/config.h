@@ -43,8 +43,11 @@ struct Config {
   int64_t max_message_bytes = 8 << 20;  // largest message received
   int64_t max_queue = 2048;             // samples admitted and waiting, over all streams
   int64_t max_streams = 64;             // Analyze streams open at once
-  int64_t read_ahead = 32;              // samples read per stream before their records are sent
+  int64_t max_connections = 1024;       // open at once, on each port
+  int64_t max_connections_per_address = 256;
+  int64_t read_ahead = 32;  // samples read per stream before their records are sent
 
+  std::chrono::milliseconds stuck_after{30000};    // without progress, a device is stuck
   std::chrono::milliseconds drain_delay{5000};     // SIGTERM: not ready, still serving
   std::chrono::milliseconds drain_timeout{30000};  // then: running work may finish
 

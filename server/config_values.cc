@@ -16,6 +16,8 @@
 namespace sinkd {
 namespace {
 
+constexpr std::string_view kUnixPrefix = "unix:";
+
 struct Unit {
   std::string_view suffix;
   int64_t factor;
@@ -155,6 +157,13 @@ absl::StatusOr<std::string> ReadAddress(const Given& given) {
                   "write for example 127.0.0.1:50051 or [::1]:50051");
 }
 
+absl::StatusOr<std::string> ReadSocketAddress(const Given& given) {
+  if (given.value.starts_with(kUnixPrefix) && given.value.size() > kUnixPrefix.size()) {
+    return given.value;
+  }
+  return ReadAddress(given);
+}
+
 absl::StatusOr<std::string> ReadHost(const Given& given) {
   // The command line's parser takes brackets away.
   for (const std::string& host : {given.value, fmt::format("[{}]", given.value)}) {
@@ -183,6 +192,7 @@ absl::StatusOr<std::string> ReadOrigin(const Given& given) {
 }
 
 bool IsLoopback(std::string_view address) {
+  if (address.starts_with(kUnixPrefix)) return true;
   const auto parts = SplitAddress(address);
   if (!parts) return false;
   const std::string& host = parts->first;

@@ -41,14 +41,17 @@ absl::StatusOr<size_t> ReadChoice(const Given& given, std::span<const std::strin
 // host:port with a port from 0 to 65535; IPv6 hosts in brackets, as in "[::1]:50051".
 absl::StatusOr<std::string> ReadAddress(const Given& given);
 
+// The same, or unix:/a/path, a socket in the file system.
+absl::StatusOr<std::string> ReadSocketAddress(const Given& given);
+
 // A host without port: a name, an IPv4 address, or an IPv6 address in brackets.
 absl::StatusOr<std::string> ReadHost(const Given& given);
 
 // What browsers send as Origin, "https://dashboards.example.org", or "*".
 absl::StatusOr<std::string> ReadOrigin(const Given& given);
 
-// Whether the host of an address that ReadAddress took is this machine's loopback: localhost,
-// 127.x.x.x or [::1].
+// Whether an address that ReadSocketAddress took is reached from this machine alone: localhost,
+// 127.x.x.x, [::1] or unix:/a/path.
 bool IsLoopback(std::string_view address);
 
 // A day of the calendar, YYYY-MM-DD.

@@ -12,6 +12,7 @@
 #include <map>
 #include <mutex>
 
+#include "server/telemetry/connection_metrics.h"
 #include "server/telemetry/latest_runs.h"
 
 namespace sinkd {
@@ -71,7 +72,9 @@ struct Metrics::Families {
   Gauge* resident = nullptr;
   Histogram* load_duration = nullptr;
   prometheus::Family<Gauge>* weight_family = nullptr;
+  Gauge* stuck_devices = nullptr;
   LatestRuns latest_runs{registry};
+  ConnectionMetrics connections{registry};
 
   std::mutex models_mutex;
   std::map<std::string, Gauge*, std::less<>> weights;  // by model id
@@ -164,6 +167,8 @@ void Metrics::Families::AddProcess(std::string_view version) {
       ->Set(1);
   AddGauge("sinkd_process_start_time_seconds", "Unix time at which the server started.")
       ->SetToCurrentTime();
+  stuck_devices =
+      AddGauge("sinkd_stuck_devices", "Devices whose work has made no progress for --stuck-after.");
   ready = AddGauge("sinkd_ready", "1 when the server takes work, 0 while it loads or drains.");
   resident = AddGauge("sinkd_process_resident_memory_bytes", "Resident memory of the server.");
 }
@@ -217,6 +222,18 @@ void Metrics::QueueDepthChanged(int64_t samples) {
 
 void Metrics::SetQueueCapacity(int64_t samples) {
   families_->queue_capacity->Set(static_cast<double>(samples));
+}
+
+void Metrics::SetConnections(std::string_view port, int64_t open) {
+  families_->connections.SetOpen(port, open);
+}
+
+void Metrics::ConnectionRefused(std::string_view port, std::string_view reason) {
+  families_->connections.Refused(port, reason);
+}
+
+void Metrics::SetStuckDevices(int64_t count) {
+  families_->stuck_devices->Set(static_cast<double>(count));
 }
 
 void Metrics::SetReady(bool ready) {

@@ -69,6 +69,13 @@ class Metrics {
   // How many of them a device admits.
   void SetQueueCapacity(int64_t samples);
 
+  // `port` is "grpc" or "http"; `reason` "connections", "address" or "descriptors".
+  void SetConnections(std::string_view port, int64_t open);
+  void ConnectionRefused(std::string_view port, std::string_view reason);
+
+  // Devices whose work makes no progress.
+  void SetStuckDevices(int64_t count);
+
   // Whether the server takes work; it does not until told.
   void SetReady(bool ready);
 

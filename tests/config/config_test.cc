@@ -71,6 +71,9 @@ TEST_F(ConfigTest, DefaultsServeOnLoopback) {
   EXPECT_GT(config.threads, 0);
   EXPECT_EQ(config.max_sample_tokens, 32768);
   EXPECT_EQ(config.max_message_bytes, 8388608);
+  EXPECT_EQ(config.max_connections, 1024);
+  EXPECT_EQ(config.max_connections_per_address, 256);
+  EXPECT_EQ(config.stuck_after, milliseconds(30000));
   EXPECT_EQ(config.drain_delay, milliseconds(5000));
   EXPECT_EQ(config.drain_timeout, milliseconds(30000));
   EXPECT_EQ(config.log_format, LogFormat::kText);
@@ -79,6 +82,10 @@ TEST_F(ConfigTest, DefaultsServeOnLoopback) {
   EXPECT_EQ(config.store, "sqlite");
   EXPECT_FALSE(config.retain_age);
   EXPECT_FALSE(config.retain_bytes);
+}
+
+TEST_F(ConfigTest, TheGrpcPortMayBeASocketInTheFileSystem) {
+  EXPECT_EQ(Good({"--listen", "unix:/run/sinkd/grpc"}).listen, "unix:/run/sinkd/grpc");
 }
 
 TEST_F(ConfigTest, TheStateFolderIsWhereTheSystemKeepsState) {
@@ -138,6 +145,12 @@ TEST_F(ConfigTest, ReadsEveryFlag) {
                               "5",
                               "--max-streams",
                               "6",
+                              "--max-connections",
+                              "8",
+                              "--max-connections-per-address",
+                              "9",
+                              "--stuck-after",
+                              "90s",
                               "--read-ahead",
                               "7",
                               "--drain-delay",
@@ -161,6 +174,9 @@ TEST_F(ConfigTest, ReadsEveryFlag) {
   EXPECT_EQ(config.max_message_bytes, 2 << 20);
   EXPECT_EQ(config.max_queue, 5);
   EXPECT_EQ(config.max_streams, 6);
+  EXPECT_EQ(config.max_connections, 8);
+  EXPECT_EQ(config.max_connections_per_address, 9);
+  EXPECT_EQ(config.stuck_after, milliseconds(90000));
   EXPECT_EQ(config.read_ahead, 7);
   EXPECT_EQ(config.drain_delay, milliseconds(250));
   EXPECT_EQ(config.drain_timeout, milliseconds(120000));
@@ -254,6 +270,8 @@ INSTANTIATE_TEST_SUITE_P(
                    {"--max-message-bytes", "1073741824"}},
         BadSetting{"TimeUnit", {"--drain-delay", "5 s"}, {}, {"--drain-delay", "5 s", "3600s"}},
         BadSetting{"LongDrain", {"--drain-timeout", "61m"}, {}, {"--drain-timeout", "3600s"}},
+        BadSetting{"StuckAfterNothing", {"--stuck-after", "0s"}, {}, {"--stuck-after", "1s to 1h"}},
+        BadSetting{"UnixNowhere", {"--listen", "unix:"}, {}, {"--listen", "unix:"}},
         BadSetting{"Choice", {"--compute-type", "fp16"}, {}, {"fp16", "auto, float32, bfloat16"}},
         BadSetting{"CaseMatters", {"--log-level", "INFO"}, {}, {"INFO", "info"}},
         BadSetting{"Date", {"--template-date", "2025-02-29"}, {}, {"2025-02-29", "calendar"}},

@@ -150,6 +150,22 @@ TEST(Metrics, SayWhetherTheServerTakesWorkAndHowMuchMayWait) {
   EXPECT_EQ(Value(metrics, "sinkd_ready"), 0);
 }
 
+TEST(Metrics, CountConnectionsByPortAndReason) {
+  Metrics metrics("1", kMethods);
+  EXPECT_EQ(Value(metrics, "sinkd_connections{port=\"http\"}"), 0);
+  EXPECT_EQ(Value(metrics, "sinkd_connections_refused_total{port=\"grpc\",reason=\"descriptors\"}"),
+            0);
+  metrics.SetConnections("grpc", 7);
+  metrics.SetConnections("telnet", 9);
+  metrics.ConnectionRefused("grpc", "address");
+  metrics.ConnectionRefused("grpc", "weather");
+  EXPECT_EQ(Value(metrics, "sinkd_connections{port=\"grpc\"}"), 7);
+  EXPECT_EQ(Value(metrics, "sinkd_connections_refused_total{port=\"grpc\",reason=\"address\"}"), 1);
+  EXPECT_THAT(metrics.Render(), Not(HasSubstr("weather")));
+  metrics.SetStuckDevices(2);
+  EXPECT_EQ(Value(metrics, "sinkd_stuck_devices"), 2);
+}
+
 TEST(Metrics, TellTheLatestRunOfEachModel) {
   Metrics metrics("1", kMethods);
   EXPECT_THAT(metrics.Render(), Not(HasSubstr("sinkd_run_")));

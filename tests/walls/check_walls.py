@@ -28,8 +28,11 @@ ROOMS = {
     "server/scheduler": (False, False, {"server/base", "server/engine"}),
     "server/store": (False, False, {"server/base"}),
     "server/telemetry": (False, False, {"server/base"}),
+    "server/net": (False, False, {"server/base", "server/telemetry"}),
     "server/service": (False, True, None),
-    "server/http": (False, False, {"server/base", "server/http/page", "server/telemetry"}),
+    "server/http": (
+        False, False, {"server/base", "server/http/page", "server/net", "server/telemetry"},
+    ),
     # The page as bytes, which the client writes into reports.
     "server/http/page": (False, False, set()),
     "client": (False, True, {"server/http/page"}),

@@ -1,0 +1,73 @@
+// AcceptLoop: a thread that accepts the connections of a Listener and gives them away.
+//
+// A connection over a limit is closed at once, and so is one for which the process has no
+// descriptor left: a spare one, kept for this, takes it in. Refused clients see their connection
+// close instead of waiting without end, and the port serves again as soon as there is room. What
+// was refused is logged, at most once in ten seconds.
+//
+// Ownership: owns the listener. Thread-safety: Stop may be called from any thread, more than once;
+// the functions of Options are called on the loop's thread, until Stop has returned.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include <absl/status/statusor.h>
+
+#include "server/net/listener.h"
+#include "server/net/open_connections.h"
+
+namespace sinkd {
+
+class AcceptLoop {
+ public:
+  struct Options {
+    std::string port;  // what the log calls it, "grpc"
+    ConnectionLimits limits;
+    // Owns `socket`, which does not block, from now on. `listener` is the one it came through.
+    std::function<void(int listener, int socket)> take;
+    std::function<void(ConnectionRefusal)> refused;
+    std::function<void(int64_t open)> open;  // connections, whenever that may have changed
+  };
+
+  // Begins. UNAVAILABLE when the process has no descriptors to begin with.
+  static absl::StatusOr<std::unique_ptr<AcceptLoop>> Start(Listener listener, Options options);
+
+  ~AcceptLoop();  // Stop
+  AcceptLoop(const AcceptLoop&) = delete;
+  AcceptLoop& operator=(const AcceptLoop&) = delete;
+
+  const Listener& listener() const { return listener_; }
+
+  // Accepts no more. Connections that were given away live on.
+  void Stop();
+
+ private:
+  AcceptLoop(Listener listener, Options options, SocketHandle wake, SocketHandle spare);
+
+  void Run();
+  void AcceptAll(int listener);
+  // Whether there may be another one waiting.
+  bool AcceptOne(int listener);
+  bool CloseOne(int listener);
+  bool HasSpare();
+  void NoteRefused(ConnectionRefusal why, const std::string& address);
+
+  const Listener listener_;
+  const Options options_;
+  const SocketHandle wake_;  // an eventfd
+  SocketHandle spare_;
+  OpenConnections connections_;
+  bool paused_ = false;  // there is no use in trying again at once
+  int64_t refused_ = 0;  // since the last line in the log
+  std::chrono::steady_clock::time_point next_line_{};
+
+  std::mutex stop_mutex_;
+  std::thread thread_;
+};
+
+}  // namespace sinkd

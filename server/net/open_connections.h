@@ -1,0 +1,64 @@
+// OpenConnections: the connections of one port that are open, in all and by the client's address,
+// and whether one more may come.
+//
+// Whoever a connection was given to closes its socket and tells nobody. So it counts as open for as
+// long as its descriptor is still the same socket, which is looked at when a limit is reached, and
+// by Count. Thread-safety: none.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace sinkd {
+
+// Why a connection is closed as soon as it came.
+enum class ConnectionRefusal {
+  kConnections,  // the port has as many as it may
+  kAddress,      // the client's address has
+  kDescriptors,  // the process has no descriptor left
+};
+
+struct ConnectionLimits {
+  int64_t in_all = 1024;
+  int64_t by_address = 256;
+};
+
+// What counts as one address: an IPv4 address (mapped into IPv6 or not), the /64 network of an IPv6
+// one, "unix".
+std::string AddressOf(const sockaddr_storage& peer);
+
+class OpenConnections {
+ public:
+  explicit OpenConnections(ConnectionLimits limits) : limits_(limits) {}
+
+  // Counts `socket` in, or says why not.
+  std::optional<ConnectionRefusal> Admit(int socket, const std::string& address);
+
+  int64_t Count();
+
+ private:
+  struct Identity {
+    dev_t device = 0;
+    ino_t inode = 0;
+    bool operator==(const Identity&) const = default;
+  };
+  struct Connection {
+    Identity identity;
+    std::string address;
+  };
+
+  static std::optional<Identity> IdentityOf(int descriptor);
+  std::map<int, Connection>::iterator Remove(std::map<int, Connection>::iterator connection);
+  std::optional<ConnectionRefusal> Check(const std::string& address) const;
+
+  const ConnectionLimits limits_;
+  std::map<int, Connection> open_;  // by descriptor
+  std::map<std::string, int64_t> by_address_;
+};
+
+}  // namespace sinkd
