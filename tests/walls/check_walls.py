@@ -25,6 +25,7 @@ ROOMS = {
         False, False,
         {"server/base", "server/engine", "server/analysis", "server/models", "server/tokenizer"},
     ),
+    "server/access": (False, False, {"server/base"}),
     "server/scheduler": (False, False, {"server/base", "server/engine"}),
     "server/store": (False, False, {"server/base"}),
     "server/telemetry": (False, False, {"server/base"}),
