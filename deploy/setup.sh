@@ -5,7 +5,8 @@
 #     build  the default: system packages, Rust and Node.js when there are none, in .venv libtorch's
 #            CPU half and the demo's model, and the packages the page is built with
 #     cuda   that, and what libtorch's CUDA half links
-#     test   all of it, the oracles that the tests compare with, and a browser for the page's tests
+#     test   all of it, the oracles that the tests compare with, a browser for the page's tests and Helm
+#            for the chart's
 #
 # Safe to run again; does nothing, in about a second, when everything is there.
 set -euo pipefail
@@ -23,11 +24,14 @@ readonly build_packages=(
 readonly rust_packages=(cargo-web rustc-web)
 readonly node_packages=(nodejs npm)
 # Prometheus is asked what the dashboards ask, and its promtool checks metrics and rules; PostgreSQL is
-# one of the databases that runs may be kept in; the page is tested in Chromium.
-readonly test_packages=(prometheus postgresql chromium)
+# one of the databases that runs may be kept in; the page is tested in Chromium; the fuzz targets are
+# clang's.
+readonly test_packages=(prometheus postgresql chromium clang-16 libclang-rt-16-dev)
 readonly libtorch=cmake/requirements.txt
 readonly model=deploy/demo/requirements.txt
 readonly oracles=tests/oracle/requirements.txt
+readonly chart=tests/helm/requirements.txt
+readonly chart_tools=tests/helm/tools
 readonly constraints=cmake/constraints.txt
 readonly venv=.venv
 readonly page=server/http/page
@@ -102,7 +106,7 @@ create_python_environment() {
 # install_requirements NAME WHAT PIP_ARGUMENT...: once, until a pin changes.
 install_requirements() {
   local stamp=$venv/.$1.sha256 hash
-  hash=$(cat "$libtorch" "$model" "$oracles" "$constraints" | sha256sum | cut -d' ' -f1)
+  hash=$(cat "$libtorch" "$model" "$oracles" "$chart" "$constraints" | sha256sum | cut -d' ' -f1)
   [[ ! -f $stamp || $(<"$stamp") != "$hash" ]] || return 0
   say "installing $2 into $venv"
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -c "$constraints" "${@:3}"
@@ -116,6 +120,21 @@ install_node_packages() {
   [[ ! -f $stamp || $(<"$stamp") != "$hash" ]] || return 0
   say "installing $2 into $1/node_modules"
   npm ci --prefix "$1" --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null || return 1
+  printf '%s\n' "$hash" >"$stamp"
+}
+
+# Helm and its test runner, into .venv/bin, once, until a pin changes. Built without a version, Helm
+# takes every cluster for one of Kubernetes 1.20.
+install_chart_tools() {
+  local stamp=$venv/.chart.sha256 scratch=$PWD/$venv/.go hash
+  local version=helm.sh/helm/v3/pkg/chartutil.k8sVersion
+  hash=$(cat "$chart_tools"/go.{mod,sum} | sha256sum | cut -d' ' -f1)
+  [[ ! -f $stamp || $(<"$stamp") != "$hash" ]] || return 0
+  say "building Helm into $venv (0.2 GB to download)"
+  GOBIN=$PWD/$venv/bin GOMODCACHE=$scratch/modules GOCACHE=$scratch/cache GOFLAGS= GOTOOLCHAIN=local \
+    "$venv/bin/go" -C "$chart_tools" install -modcacherw -buildvcs=false -trimpath \
+    -ldflags "-s -w -X ${version}Major=1 -X ${version}Minor=33" tool 2> >(sed "/^go: downloading/d" >&2)
+  rm -rf "$scratch"
   printf '%s\n' "$hash" >"$stamp"
 }
 
@@ -137,8 +156,9 @@ set_up_cuda() {
 set_up_test() {
   set_up_build
   install_system_packages "${test_packages[@]}"
-  install_requirements test "the oracles, and all of libtorch for them (2.3 GB to download)" \
-    -r "$libtorch" -r "$oracles"
+  install_requirements test "the oracles, and all of libtorch for them (2.4 GB to download)" \
+    -r "$libtorch" -r "$oracles" -r "$chart"
+  install_chart_tools
   [[ -d $page/node_modules ]] || fail "the page's packages are missing"
   install_node_packages $page_tests "what the page is tested with (5 MB to download)" || fail "that failed"
 }
