@@ -9,7 +9,7 @@ CPP_FILES = git ls-files '*.cc' '*.h'
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup oracles configure build test demo bench format lint clean
+.PHONY: help setup oracles configure build test fuzz demo bench format lint clean
 
 help: ## list these commands
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -28,6 +28,11 @@ build: configure ## build server, client and tests into build/dev, or build/PRES
 
 test: oracles build ## build and run every test
 	@ctest --preset $(PRESET) --parallel $(JOBS)
+
+fuzz: oracles ## fuzz every target, or TARGET, for ten minutes each, or MINUTES
+	@cmake --preset fuzz --log-level=WARNING
+	@cmake --build --preset fuzz --parallel $(JOBS)
+	@SECONDS_EACH=$$((60 * $(or $(MINUTES),10))) tests/fuzz/run.sh build/fuzz $(TARGET)
 
 demo: configure ## build server and client, and run them on real prompts, end to end
 	@cmake --build --preset $(PRESET) --parallel $(JOBS) --target sinkd sinkctl

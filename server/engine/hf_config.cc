@@ -59,8 +59,7 @@ absl::StatusOr<ConfigReader> OpenConfig(const std::filesystem::path& folder) {
 
 }  // namespace
 
-absl::StatusOr<DecoderPlan> PlanFromFolder(const std::filesystem::path& folder) {
-  SINKD_ASSIGN_OR_RETURN(const ConfigReader config, OpenConfig(folder));
+absl::StatusOr<DecoderPlan> PlanFromConfig(const ConfigReader& config) {
   SINKD_ASSIGN_OR_RETURN(const std::string model_type, config.TextOr("model_type", ""));
   const Family* known = nullptr;
   for (const Family& family : Families()) {
@@ -72,6 +71,11 @@ absl::StatusOr<DecoderPlan> PlanFromFolder(const std::filesystem::path& folder) 
   SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, known->plan(config));
   plan.spec.architecture = model_type;
   return plan;
+}
+
+absl::StatusOr<DecoderPlan> PlanFromFolder(const std::filesystem::path& folder) {
+  SINKD_ASSIGN_OR_RETURN(const ConfigReader config, OpenConfig(folder));
+  return PlanFromConfig(config);
 }
 
 absl::StatusOr<DecoderSpec> ReadDecoderSpec(const std::filesystem::path& folder) {
