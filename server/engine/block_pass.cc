@@ -39,7 +39,7 @@ at::Tensor BlockPass::Edited(Site site, const at::Tensor& rows, int64_t first_ro
 }
 
 at::Tensor BlockPass::Norm(const NormWeights& norm, const at::Tensor& x) const {
-  return norm.weight.defined() ? Normalize(spec_.norm, x, norm, spec_.norm_epsilon) : x;
+  return Normalize(spec_.norm, x, norm, spec_.norm_epsilon);
 }
 
 at::Tensor BlockPass::Attention(const at::Tensor& in) const {

@@ -12,13 +12,14 @@
 #include "server/engine/model_internals.h"
 #include "server/engine/piece_sizes.h"
 #include "server/engine/range_checks.h"
+#include "server/engine/sample_observer.h"
 #include "server/engine/torch_boundary.h"
 
 namespace sinkd {
 namespace {
 
 // Keeps the rows that requests name.
-class RowKeeper final : public TapObserver {
+class RowKeeper final : public SampleObserver {
  public:
   explicit RowKeeper(std::span<const CaptureRequest> requests)
       : requests_(requests), kept_(requests.size()) {}
@@ -38,14 +39,11 @@ class RowKeeper final : public TapObserver {
     }
   }
 
-  bool WantsAttention(int64_t) const override { return false; }
-  void OnAttention(const AttentionStrip&) override {}
-
-  std::vector<Matrix> Finish() const {
-    std::vector<Matrix> matrices;
-    for (const at::Tensor& rows : kept_) matrices.push_back(ToMatrix(rows));
-    return matrices;
+  void Finish() override {
+    for (const at::Tensor& rows : kept_) matrices_.push_back(ToMatrix(rows));
   }
+
+  std::vector<Matrix>& matrices() { return matrices_; }
 
  private:
   static void Keep(const std::vector<int64_t>& positions, int64_t first_row, const at::Tensor& rows,
@@ -69,14 +67,7 @@ class RowKeeper final : public TapObserver {
 
   const std::span<const CaptureRequest> requests_;
   std::vector<at::Tensor> kept_;  // [positions, width] float32 of each request
-};
-
-class NoTap final : public TapObserver {
- public:
-  bool Wants(Site, int64_t) const override { return false; }
-  void OnRows(Site, int64_t, int64_t, const at::Tensor&) override {}
-  bool WantsAttention(int64_t) const override { return false; }
-  void OnAttention(const AttentionStrip&) override {}
+  std::vector<Matrix> matrices_;
 };
 
 absl::Status CheckRequest(const DecoderSpec& spec, const CaptureRequest& request,
@@ -120,19 +111,10 @@ absl::StatusOr<std::vector<Matrix>> Capture(const Model& model, const TokenIds& 
     SINKD_RETURN_IF_ERROR(CheckRequest(spec, request, static_cast<int64_t>(ids.size())));
     end = std::max(end, request.block + 1);
   }
-  std::vector<Matrix> matrices;
-  if (requests.empty()) return matrices;
-  SINKD_RETURN_IF_ERROR(AtTorchBoundary([&]() -> absl::Status {
-    const c10::InferenceMode inference;
-    const Model::Internals& internals = model.internals();
-    const PackedBatch batch = Pack({&ids, 1}, internals.outer.embedding.device());
-    RowKeeper keeper(requests);
-    SINKD_RETURN_IF_ERROR(
-        internals.decoder.Forward(batch, keeper, stop, {.end_block = end, .edits = {}}));
-    matrices = keeper.Finish();
-    return absl::OkStatus();
-  }));
-  return matrices;
+  if (requests.empty()) return std::vector<Matrix>();
+  RowKeeper keeper(requests);
+  SINKD_RETURN_IF_ERROR(ShowSample(model, ids, keeper, stop, end));
+  return std::move(keeper.matrices());
 }
 
 absl::StatusOr<Matrix> RunMlpAlone(const Model& model, int64_t block, const Matrix& rows,
@@ -152,7 +134,7 @@ absl::StatusOr<Matrix> RunMlpAlone(const Model& model, int64_t block, const Matr
     const auto cursor = model.internals().blocks->Begin(block, block + 1, stop);
     SINKD_ASSIGN_OR_RETURN(const BlockWeights* weights, cursor->Next());
     const at::Tensor in = ToTensor(rows, weights->output.device(), at::kFloat);
-    NoTap nobody;
+    TapObserver nobody;
     std::vector<at::Tensor> out;
     for (const at::Tensor& part : in.split(kMlpRows)) {
       if (stop.stop_requested()) return Cancelled("the analysis was cancelled");

@@ -30,9 +30,7 @@ at::Tensor Embed(const DecoderSpec& spec, const OuterWeights& outer, const at::T
 
 at::Tensor FinalState(const DecoderSpec& spec, const OuterWeights& outer, const at::Tensor& x) {
   const at::Tensor here = x.to(outer.embedding.device());
-  const at::Tensor normed = outer.final_norm.weight.defined()
-                                ? Normalize(spec.norm, here, outer.final_norm, spec.norm_epsilon)
-                                : here;
+  const at::Tensor normed = Normalize(spec.norm, here, outer.final_norm, spec.norm_epsilon);
   if (!outer.project_out.defined()) return normed;
   return Linear(normed, outer.project_out.to(at::kFloat));
 }

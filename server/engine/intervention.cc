@@ -25,8 +25,6 @@ class AttentionKeeper final : public TapObserver {
  public:
   bool Wants(Site site, int64_t) const override { return site == Site::kAttnOut; }
   void OnRows(Site, int64_t, int64_t, const at::Tensor& rows) override { rows_ = rows; }
-  bool WantsAttention(int64_t) const override { return false; }
-  void OnAttention(const AttentionStrip&) override {}
   const at::Tensor& rows() const { return rows_; }
 
  private:

@@ -1,7 +1,7 @@
 // Intervention: one sample run once as it is, then once per variant, each from the block of its
 // first edit only, since what lies before is the same.
 //
-// The base pass goes block by block. At block j it holds the block's attn_out and mlp_out; a
+// The base pass goes block by block. At block j it holds what goes into it, attn_out and what leaves it; a
 // variant that begins there computes what follows attention again for its edited rows alone, takes
 // the base's values everywhere else, and runs on from block j + 1, together with the other variants
 // that begin at j, as a packed batch of at most kVariantRows rows.
@@ -13,7 +13,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>

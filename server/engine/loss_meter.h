@@ -21,8 +21,6 @@ class LossMeter final : public TapObserver {
 
   bool Wants(Site site, int64_t) const override { return site == Site::kFinalNorm; }
   void OnRows(Site site, int64_t block, int64_t first_row, const at::Tensor& rows) override;
-  bool WantsAttention(int64_t) const override { return false; }
-  void OnAttention(const AttentionStrip&) override {}
 
   // Of each sample, the mean over t < T-1 of -ln p(token t+1) in nats; empty where T is 1.
   std::vector<std::optional<double>> Finish() const;

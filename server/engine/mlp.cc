@@ -51,8 +51,7 @@ at::Tensor PlainMlp(const DecoderSpec& spec, const BlockWeights& weights, const 
 at::Tensor RunMlp(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& in,
                   const BlockTap& tap, int64_t first_row) {
   const at::Tensor out = PlainMlp(spec, weights, in, tap, first_row);
-  const NormWeights& norm = weights.mlp_output_norm;
-  return norm.weight.defined() ? Normalize(spec.norm, out, norm, spec.norm_epsilon) : out;
+  return Normalize(spec.norm, out, weights.mlp_output_norm, spec.norm_epsilon);
 }
 
 }  // namespace sinkd

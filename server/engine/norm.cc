@@ -5,6 +5,7 @@
 namespace sinkd {
 
 at::Tensor Normalize(NormKind kind, const at::Tensor& x, const NormWeights& norm, double epsilon) {
+  if (!norm.weight.defined()) return x;
   const at::Tensor wide = x.to(at::kFloat);
   const at::Tensor weight = norm.weight.to(at::kFloat);
   if (kind == NormKind::kLayer) {

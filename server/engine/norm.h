@@ -12,8 +12,9 @@ struct NormWeights {
   at::Tensor bias;    // [width] for layer norms
 };
 
-// The norm over the last axis, in float32 whatever goes in. With bfloat16 weights, rounding its
-// result once stays nearer to float32 than rounding before and after the weight would.
+// The norm over the last axis, in float32 whatever goes in; `x` itself without a norm. With
+// bfloat16 weights, rounding its result once stays nearer to float32 than rounding before and after
+// the weight would.
 at::Tensor Normalize(NormKind kind, const at::Tensor& x, const NormWeights& norm, double epsilon);
 
 }  // namespace sinkd

@@ -1,5 +1,6 @@
 // Taps: the one hook mechanism. The forward pass shows every intermediate to one observer; the
-// observer says what it wants, so that nothing is computed or kept for nobody.
+// observer says what it wants - nothing, by default - so that nothing is computed or kept for
+// nobody.
 //
 // Internal to the engine (torch in the signatures).
 // Thread-safety: an observer belongs to one forward pass and is called from its thread only.
@@ -17,15 +18,16 @@ class TapObserver {
  public:
   virtual ~TapObserver() = default;
 
-  virtual bool Wants(Site site, int64_t block) const = 0;
+  virtual bool Wants(Site /*site*/, int64_t /*block*/) const { return false; }
 
   // Rows `first_row`, ... of the packed batch (all samples end to end). Gate, up and product are of
   // the weights' dtype, all else is float32. The tensor may be kept but not written to. A site may
   // come in several calls; a mixture of experts shows no gate, up, act and product, since a row has
   // several of each.
-  virtual void OnRows(Site site, int64_t block, int64_t first_row, const at::Tensor& rows) = 0;
+  virtual void OnRows(Site /*site*/, int64_t /*block*/, int64_t /*first_row*/,
+                      const at::Tensor& /*rows*/) {}
 
-  virtual bool WantsAttention(int64_t block) const = 0;
+  virtual bool WantsAttention(int64_t /*block*/) const { return false; }
 
   // Softmax weights of some queries of one sample and some or all of its heads, [heads, queries,
   // keys] float32. Head h of the tensor is head first_head + h, query i position first_query + i,
@@ -43,7 +45,7 @@ class TapObserver {
     // sink; undefined in a block without learned sinks.
     const at::Tensor& learned_sink_mass;
   };
-  virtual void OnAttention(const AttentionStrip& strip) = 0;
+  virtual void OnAttention(const AttentionStrip& /*strip*/) {}
 };
 
 }  // namespace sinkd

@@ -17,8 +17,6 @@ class MlpNorms final : public TapObserver {
   void OnRows(Site, int64_t, int64_t, const at::Tensor& rows) override {
     norms_.push_back(at::linalg_vector_norm(rows, 2, at::IntArrayRef{1}));
   }
-  bool WantsAttention(int64_t) const override { return false; }
-  void OnAttention(const AttentionStrip&) override {}
 
   std::vector<float> Finish() const { return HostValues<float>(at::cat(norms_)); }
 

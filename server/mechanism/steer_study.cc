@@ -30,10 +30,7 @@ std::vector<StudyBase::Phase> SteerStudy::Plan() {
     return {};
   }
   block_ = steer_.block.value_or(target_l_start_.value_or(0));
-  const auto load_head = [this](int64_t, std::stop_token stop) -> absl::Status {
-    SINKD_ASSIGN_OR_RETURN(head_, model().LoadHead(stop));
-    return absl::OkStatus();
-  };
+  const auto load_head = [this](int64_t, std::stop_token stop) { return sweep_.LoadHead(stop); };
   return {ForEachSample(
               "capture",
               [this](int64_t sample, std::stop_token stop) { return FindPositions(sample, stop); }),
@@ -105,7 +102,7 @@ absl::Status SteerStudy::Measure(int64_t sample, std::stop_token stop) {
   const InterventionRequest request{
       .trace = {.last_state = parameters().detection.last_state, .attention = true},
       .end_block = std::min<int64_t>(found.record.window_end + 1, found.record.layers),
-      .head = head_};
+      .head = sweep_.head()};
   // A sample counts only when all its variants ran.
   std::vector<Row> rows = rows_;
   SINKD_RETURN_IF_ERROR(

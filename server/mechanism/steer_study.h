@@ -42,7 +42,6 @@ class SteerStudy final : public StudyBase {
   MeanOf norm_;                                  // of mlp_out there
   std::vector<Row> rows_;                        // the pass as it is, then by tau
   VariantSweep sweep_;
-  std::shared_ptr<const Head> head_;
   std::string undefined_;
 };
 

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include <absl/strings/str_cat.h>
-
 #include "server/analysis/record_builder.h"
+#include "server/base/sample_name.h"
 #include "server/base/status.h"
 
 namespace sinkd {
@@ -23,14 +22,6 @@ std::vector<std::vector<StudySample>> Batch(std::vector<StudySample> samples) {
     batches.back().push_back(std::move(sample));
   }
   return batches;
-}
-
-// The same error with the sample's place in front.
-absl::Status InSample(int64_t index, const absl::Status& status) {
-  absl::Status named(status.code(), absl::StrCat("sample ", index, ": ", status.message()));
-  status.ForEachPayload(
-      [&](absl::string_view url, const absl::Cord& payload) { named.SetPayload(url, payload); });
-  return named;
 }
 
 }  // namespace
@@ -81,7 +72,7 @@ absl::StatusOr<SampleRecord> StudyBase::Detect(const StudySample& sample,
       .sample_index = sample.index, .token_ids = sample.ids, .chat_rendered = sample.chat_rendered};
   absl::StatusOr<SampleRecord> record =
       BuildRecord({.detection = parameters_.detection}, facts, trace, {});
-  if (!record.ok()) return InSample(sample.index, record.status());
+  if (!record.ok()) return NameSample(record.status(), sample.index, {});
   return record;
 }
 

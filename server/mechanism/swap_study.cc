@@ -37,10 +37,7 @@ std::vector<StudyBase::Phase> SwapStudy::Plan() {
   for (const int32_t block : blocks) {
     for (const Site site : swap_.sites) places_.push_back({block, site});
   }
-  const auto load_head = [this](int64_t, std::stop_token stop) -> absl::Status {
-    SINKD_ASSIGN_OR_RETURN(head_, model().LoadHead(stop));
-    return absl::OkStatus();
-  };
+  const auto load_head = [this](int64_t, std::stop_token stop) { return sweep_.LoadHead(stop); };
   return {{"load head", swap_.loss ? 1 : 0, load_head},
           MeasureEachSample("swap", [this](int64_t sample, std::stop_token stop) {
             return Measure(sample, stop);
@@ -98,7 +95,7 @@ absl::Status SwapStudy::Measure(int64_t sample, std::stop_token stop) {
   const InterventionRequest request{
       .trace = {.last_state = parameters().detection.last_state, .attention = false},
       .end_block = found.record.window_end,
-      .head = head_};
+      .head = sweep_.head()};
   // A sample counts only when all its variants ran.
   std::vector<Place> places = places_;
   SINKD_RETURN_IF_ERROR(

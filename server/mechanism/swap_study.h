@@ -44,7 +44,6 @@ class SwapStudy final : public StudyBase {
   const SwapParameters swap_;
   std::vector<Place> places_;
   VariantSweep sweep_;
-  std::shared_ptr<const Head> head_;
   int64_t controls_drawn_ = 0;
   int64_t left_out_ = 0;
 };

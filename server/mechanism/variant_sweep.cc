@@ -14,6 +14,11 @@ int64_t TraceBytes(const DecoderSpec& spec, const TraceRequest& request, int64_t
 
 }  // namespace
 
+absl::Status VariantSweep::LoadHead(std::stop_token stop) {
+  SINKD_ASSIGN_OR_RETURN(head_, model_.LoadHead(stop));
+  return absl::OkStatus();
+}
+
 absl::Status VariantSweep::Run(const TokenIds& ids, std::span<const Variant> variants,
                                const InterventionRequest& request, std::stop_token stop,
                                const OnOutcome& on_outcome) {

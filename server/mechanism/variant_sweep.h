@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <stop_token>
 
@@ -27,6 +28,10 @@ class VariantSweep {
 
   explicit VariantSweep(const StudyModel& model) : model_(model) {}
 
+  // For requests that measure losses; until then head() is null. Errors as StudyModel::LoadHead.
+  absl::Status LoadHead(std::stop_token stop);
+  const std::shared_ptr<const Head>& head() const { return head_; }
+
   // Every variant once, in order. Their cost is added to cost() when all are done.
   absl::Status Run(const TokenIds& ids, std::span<const Variant> variants,
                    const InterventionRequest& request, std::stop_token stop,
@@ -38,6 +43,7 @@ class VariantSweep {
 
  private:
   const StudyModel& model_;
+  std::shared_ptr<const Head> head_;
   StudyCost cost_;
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/base/sample_name.h"
 #include "server/base/status.h"
 #include "server/service/codec_sample.h"
 #include "server/service/codec_spec.h"

@@ -156,14 +156,4 @@ absl::Status CheckEncoded(const EncodedSample& sample, const DecoderSpec& spec,
   return absl::OkStatus();
 }
 
-absl::Status NameSample(const absl::Status& status, int64_t index, const std::string& id) {
-  std::string name = absl::StrCat("sample ", index);
-  if (!id.empty()) absl::StrAppend(&name, " (", Shorten(id), ")");
-  absl::Status named(status.code(), absl::StrCat(name, ": ", status.message()));
-  status.ForEachPayload([&named](absl::string_view url, const absl::Cord& payload) {
-    named.SetPayload(url, payload);
-  });
-  return named;
-}
-
 }  // namespace sinkd

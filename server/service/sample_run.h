@@ -52,7 +52,4 @@ absl::StatusOr<EncodedSample> EncodeChecked(const SampleRunner& runner, const Sa
 absl::Status CheckEncoded(const EncodedSample& sample, const DecoderSpec& spec,
                           int64_t max_sample_tokens);
 
-// `status` with "sample 3 (its id): " before its message; code and details stay.
-absl::Status NameSample(const absl::Status& status, int64_t index, const std::string& id);
-
 }  // namespace sinkd

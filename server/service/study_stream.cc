@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "server/base/sample_name.h"
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 #include "server/service/codec_sample.h"

@@ -25,11 +25,7 @@ absl::Status WithSubject(const absl::Status& status, std::string_view subject) {
   std::optional<ErrorDetail> detail = GetErrorDetail(status);
   if (!detail || absl::IsFailedPrecondition(status) || detail->subject == "date") return status;
   detail->subject = std::string(subject);
-  absl::Status renamed = MakeError(status.code(), "", *detail);
-  absl::Status result(status.code(), status.message());
-  renamed.ForEachPayload(
-      [&](auto url, const absl::Cord& payload) { result.SetPayload(url, payload); });
-  return result;
+  return WithDetail({status.code(), status.message()}, *detail);
 }
 
 absl::StatusOr<EncodedSample> EncodeText(const Tokenizer& tokenizer, std::string_view text,

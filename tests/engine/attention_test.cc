@@ -44,8 +44,6 @@ class WholeWeights : public TapObserver {
  public:
   WholeWeights(int64_t heads, int64_t positions)
       : weights_(at::zeros({heads, positions, positions})) {}
-  bool Wants(Site, int64_t) const override { return false; }
-  void OnRows(Site, int64_t, int64_t, const at::Tensor&) override {}
   bool WantsAttention(int64_t) const override { return true; }
   void OnAttention(const AttentionStrip& strip) override {
     const at::Tensor& part = strip.weights;
@@ -91,8 +89,6 @@ TEST(AttentionStripWidths, StayFewForLongSamples) {
                              .v = at::randn({kPositions, 1, kHeadSize})};
   class Widths : public TapObserver {
    public:
-    bool Wants(Site, int64_t) const override { return false; }
-    void OnRows(Site, int64_t, int64_t, const at::Tensor&) override {}
     bool WantsAttention(int64_t) const override { return true; }
     void OnAttention(const AttentionStrip& strip) override { seen.insert(strip.weights.size(2)); }
     std::set<int64_t> seen;

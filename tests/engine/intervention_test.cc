@@ -242,8 +242,6 @@ class Album final : public TapObserver {
   void OnRows(Site site, int64_t block, int64_t, const at::Tensor& rows) override {
     shown_.push_back({StrCat(SiteName(site), ".", block), rows, rows.clone()});
   }
-  bool WantsAttention(int64_t) const override { return false; }
-  void OnAttention(const AttentionStrip&) override {}
 
   void ExpectUnchanged() const {
     for (const Page& page : shown_) EXPECT_TRUE(page.rows.equal(page.copy)) << page.name;

@@ -19,8 +19,6 @@ class SiteRecorder : public TapObserver {
     const at::Tensor wide = rows.to(at::kFloat).to(at::kCPU);
     kept = first_row == 0 ? wide : at::cat({kept, wide});
   }
-  bool WantsAttention(int64_t) const override { return false; }
-  void OnAttention(const AttentionStrip&) override {}
 
   // "site.block" -> [T, width] float32.
   const std::map<std::string, at::Tensor>& shown() const { return shown_; }

@@ -27,8 +27,6 @@ class StateRecorder : public TapObserver {
       if (block == blocks_ - 1) last_raw_ = wide;
     }
   }
-  bool WantsAttention(int64_t) const override { return false; }
-  void OnAttention(const AttentionStrip&) override {}
 
   // [T, C] of each layer, the last one after the final norm (and, in OPT-350m, projected out).
   const std::vector<at::Tensor>& states() const { return states_; }
