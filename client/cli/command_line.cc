@@ -14,6 +14,7 @@
 #include "client/cli/audit_flags.h"
 #include "client/cli/call_setup.h"
 #include "client/cli/flag_values.h"
+#include "client/cli/health_command.h"
 #include "client/cli/model_flags.h"
 #include "client/cli/report_command.h"
 #include "client/cli/run_flags.h"
@@ -333,6 +334,7 @@ std::unique_ptr<CLI::App> MakeCommandLine(Invocation& invocation) {
   AddRunCommands(*app, invocation);
   AddAuditCommand(*app, invocation);
   AddReportCommand(*app, invocation);
+  AddHealthCommand(*app, invocation);
   AddOtherCommands(*app, invocation);
   for (CLI::App* sub : app->get_subcommands({})) sub->fallthrough();
   return app;

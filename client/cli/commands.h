@@ -30,6 +30,9 @@ ExitCode RunStudy(const Invocation& invocation);
 // `runs list`, `runs show`, ...
 ExitCode RunRuns(const Invocation& invocation);
 
+// `health`: kExitRpcError when the server answers and does not serve.
+ExitCode RunHealth(const Invocation& invocation);
+
 // `report`: writes the file.
 ExitCode RunReport(const Invocation& invocation);
 

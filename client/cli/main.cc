@@ -29,6 +29,8 @@ int main(int argc, char** argv) {
       return sinkd::cli::RunStudy(invocation);
     case Command::kRuns:
       return sinkd::cli::RunRuns(invocation);
+    case Command::kHealth:
+      return sinkd::cli::RunHealth(invocation);
     case Command::kReport:
       return sinkd::cli::RunReport(invocation);
     case Command::kAudit:

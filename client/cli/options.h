@@ -99,6 +99,10 @@ struct RunOptions {
   std::string file;                           // of `import`, "-" is standard input
 };
 
+struct HealthOptions {
+  bool wait = false;  // until the server serves or the time is over
+};
+
 struct ReportOptions {
   std::vector<std::string> runs;  // as given, with or without "runs/"
   std::string file;               // "-" is standard output
@@ -124,6 +128,7 @@ enum class Command {
   kRuns,
   kAudit,
   kReport,
+  kHealth,
   kCompletion,
   kVersion
 };
@@ -138,6 +143,7 @@ struct Invocation {
   RunOptions runs;
   AuditOptions audit;
   ReportOptions report;
+  HealthOptions health;
   std::string shell;  // of `completion`
 };
 

@@ -20,9 +20,9 @@ TEST_F(SinkctlTest, AlonePrintsShortHelp) {
 
 TEST_F(SinkctlTest, EveryCommandHasHelpWithAnExample) {
   for (const char* command :
-       {"models",  "families", "plan",         "load",    "unload",  "detect",  "scores",
-        "levels",  "regress",  "compensation", "rate",    "analyze", "align",   "pca",
-        "cluster", "swap",     "steer",        "entropy", "norms",   "massive", "completion"}) {
+       {"models",  "families",     "plan",  "load",    "unload", "detect",    "scores",  "levels",
+        "regress", "compensation", "rate",  "analyze", "align",  "pca",       "cluster", "swap",
+        "steer",   "entropy",      "norms", "massive", "health", "completion"}) {
     const ProcessResult result = RunProcess({SINKCTL_PATH, command, "--help"});
     EXPECT_EQ(result.exit_code, 0) << command;
     EXPECT_THAT(result.out, HasSubstr("Example")) << command;
@@ -315,6 +315,8 @@ TEST_F(SinkctlTest, CompletesCommandsFlagsValuesAndModels) {
   EXPECT_EQ(Complete(server, "sinkctl detect -m b"), "beta\n");
   EXPECT_EQ(Complete(server, "sinkctl completion f"), "fish\n");
   EXPECT_EQ(Complete(server, "sinkctl pl"), "plan\n");
+  EXPECT_EQ(Complete(server, "sinkctl hea"), "health\n");
+  EXPECT_EQ(Complete(server, "sinkctl health --wa"), "--wait\n");
   EXPECT_EQ(Complete(server, "sinkctl plan b"), "beta\n");
   EXPECT_EQ(Complete(server, "sinkctl plan --residency ''"), "resident streamed\n");
   EXPECT_EQ(Complete(server, "sinkctl families ''"), "llama two\n");
