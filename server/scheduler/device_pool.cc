@@ -1,7 +1,6 @@
 #include "server/scheduler/device_pool.h"
 
 #include <utility>
-#include <vector>
 
 namespace sinkd {
 
@@ -18,6 +17,13 @@ Executor& DevicePool::For(std::string_view device) {
     if (closed_) found->second->Shutdown(Executor::ShutdownMode::kCancel);
   }
   return *found->second;
+}
+
+std::vector<ExecutorSnapshot> DevicePool::Snapshot() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<ExecutorSnapshot> snapshots;
+  for (const auto& [device, executor] : executors_) snapshots.push_back(executor->Snapshot());
+  return snapshots;
 }
 
 void DevicePool::Shutdown(Executor::ShutdownMode mode) {

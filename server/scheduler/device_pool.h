@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "server/scheduler/executor.h"
 
@@ -21,12 +22,15 @@ class DevicePool {
 
   Executor& For(std::string_view device);
 
+  // Of every device, by name.
+  std::vector<ExecutorSnapshot> Snapshot() const;
+
   // Shuts all executors down, and those made later at once.
   void Shutdown(Executor::ShutdownMode mode);
 
  private:
   const Executor::Options options_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   bool closed_ = false;
   std::map<std::string, std::unique_ptr<Executor>, std::less<>> executors_;
 };

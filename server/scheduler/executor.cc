@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <list>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <absl/strings/str_cat.h>
@@ -13,28 +15,48 @@
 
 namespace sinkd {
 
-struct ExecutorStream {
+struct ExecutorStream : FairOrder::Place {
+  struct Waiting {
+    Executor::Job job;
+    Executor::SteadyClock::time_point since;
+  };
+
+  Account account;
   size_t slots = 0;
   bool open = true;
-  std::deque<Executor::Job> jobs;
+  int running = 0;
+  std::deque<Waiting> jobs;
+  std::shared_ptr<ExecutorStream> self;  // while jobs wait
 };
 
 struct ExecutorCore {
   explicit ExecutorCore(Executor::Options given) : options(std::move(given)) {}
 
+  struct Running {
+    const ExecutorStream* stream;
+    Executor::SteadyClock::time_point since;
+  };
+
   const Executor::Options options;
   mutable std::mutex mutex;
   std::condition_variable changed;
-  std::deque<std::shared_ptr<ExecutorStream>> ready;  // streams with waiting jobs, next first
+  FairOrder order;
+  std::set<ExecutorStream*> waiting_streams;
+  std::list<Running> running;
   bool closed = false;
   bool drop_all = false;
   size_t reserved = 0;
   size_t waiting = 0;
+  int64_t jobs_done = 0;
+  double busy_seconds = 0;
   double mean_seconds = 0;  // of a job, recent ones weighing most
 
   struct Next {
+    std::shared_ptr<ExecutorStream> stream;
     Executor::Job job;
     absl::Status admitted;
+    double estimate = 0;  // seconds charged in advance, so that other threads see them
+    std::list<Running>::iterator running;
   };
 
   // How long until the waiting jobs are done, roughly. The lock is held.
@@ -67,34 +89,86 @@ struct ExecutorCore {
     return drop_all ? ShutDownError() : absl::OkStatus();
   }
 
-  // The next job, the streams taking turns; nullopt when there will be none any more.
-  std::optional<Next> Take() {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [this] { return closed || !ready.empty(); });
-    if (ready.empty()) return std::nullopt;
-    std::shared_ptr<ExecutorStream> stream = std::move(ready.front());
-    ready.pop_front();
-    Executor::Job job = std::move(stream->jobs.front());
-    stream->jobs.pop_front();
-    absl::Status admitted = Admit(job, *stream);
-    if (!stream->jobs.empty()) ready.push_back(std::move(stream));
-    --waiting;
-    return Next{std::move(job), std::move(admitted)};
+  // The lock is held, here and in the next three.
+  void NoteWaiting(const std::shared_ptr<ExecutorStream>& stream) {
+    stream->self = stream;
+    waiting_streams.insert(stream.get());
+    order.SetWaiting(*stream, true);
   }
 
-  void NoteDuration(double seconds) {
-    constexpr double kNewest = 0.2;
+  std::shared_ptr<ExecutorStream> NoteIdle(ExecutorStream& stream) {
+    waiting_streams.erase(&stream);
+    order.SetWaiting(stream, false);
+    return std::move(stream.self);
+  }
+
+  void LeaveIfDone(ExecutorStream& stream) {
+    const bool done = !stream.open && stream.jobs.empty() && stream.running == 0;
+    if (done && stream.parent != nullptr) order.Leave(stream);
+  }
+
+  // The next job; nullopt when there will be none any more.
+  std::optional<Next> Take() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [this] { return closed || waiting > 0; });
+    if (waiting == 0) return std::nullopt;
+    auto& chosen = static_cast<ExecutorStream&>(*order.Next());
+    Next next{.stream = chosen.self, .job = std::move(chosen.jobs.front().job)};
+    chosen.jobs.pop_front();
+    --waiting;
+    if (chosen.jobs.empty()) NoteIdle(chosen);
+    next.admitted = Admit(next.job, chosen);
+    ++chosen.running;
+    if (next.admitted.ok()) next.estimate = mean_seconds;
+    FairOrder::Charge(chosen, next.estimate);
+    next.running = running.insert(running.end(), {&chosen, options.steady_now()});
+    return next;
+  }
+
+  void Finish(Next next) {
     const std::lock_guard lock(mutex);
+    const double seconds =
+        std::chrono::duration<double>(options.steady_now() - next.running->since).count();
+    running.erase(next.running);
+    FairOrder::Charge(*next.stream, seconds - next.estimate);
+    --next.stream->running;
+    LeaveIfDone(*next.stream);
+    if (!next.admitted.ok()) return;
+    constexpr double kNewest = 0.2;
     mean_seconds = mean_seconds == 0 ? seconds : mean_seconds + kNewest * (seconds - mean_seconds);
+    busy_seconds += seconds;
+    ++jobs_done;
   }
 
   void Work() {
     while (std::optional<Next> next = Take()) {
-      const bool runs = next->admitted.ok();
-      const Executor::Clock::time_point begin = options.now();
       next->job.run(next->admitted);
-      if (runs) NoteDuration(std::chrono::duration<double>(options.now() - begin).count());
+      next->job.run = nullptr;  // what it holds may come back here
+      Finish(*std::move(next));
     }
+  }
+
+  ExecutorSnapshot Snapshot() const {
+    const std::lock_guard lock(mutex);
+    const Executor::SteadyClock::time_point now = options.steady_now();
+    const auto since = [now](Executor::SteadyClock::time_point then) {
+      return std::chrono::duration<double>(now - then).count();
+    };
+    ExecutorSnapshot snapshot{.name = options.name,
+                              .capacity = static_cast<int64_t>(options.capacity),
+                              .reserved = static_cast<int64_t>(reserved),
+                              .jobs_done = jobs_done,
+                              .busy_seconds = busy_seconds,
+                              .callers = order.callers()};
+    for (const Running& job : running) {
+      snapshot.running.push_back({job.stream->account, since(job.since)});
+      snapshot.busy_seconds += snapshot.running.back().seconds;
+    }
+    for (const ExecutorStream* stream : waiting_streams) {
+      snapshot.longest_wait_seconds =
+          std::max(snapshot.longest_wait_seconds, since(stream->jobs.front().since));
+    }
+    return snapshot;
   }
 };
 
@@ -105,6 +179,18 @@ Executor::Stream::~Stream() {
   const std::lock_guard lock(core_->mutex);
   state_->open = false;
   core_->reserved -= state_->slots;
+  core_->LeaveIfDone(*state_);
+}
+
+Lane Executor::Stream::lane() const {
+  return state_->account.lane;
+}
+
+void Executor::Stream::TakeOver(Stream& from, double seconds) {
+  const std::lock_guard lock(core_->mutex);
+  if (state_->parent == nullptr || from.state_->parent == nullptr) return;
+  FairOrder::Charge(*from.state_, -seconds);
+  FairOrder::Charge(*state_, seconds);
 }
 
 absl::Status Executor::Stream::Submit(Job job) {
@@ -120,8 +206,8 @@ absl::Status Executor::Stream::Submit(Job job) {
                                 .fix = "wait for answers before sending more",
                                 .retry_after = core_->RetryAfter()});
     }
-    if (state_->jobs.empty()) core_->ready.push_back(state_);
-    state_->jobs.push_back(std::move(job));
+    state_->jobs.push_back({std::move(job), core_->options.steady_now()});
+    if (state_->jobs.size() == 1) core_->NoteWaiting(state_);
     ++core_->waiting;
   }
   core_->changed.notify_one();
@@ -129,13 +215,16 @@ absl::Status Executor::Stream::Submit(Job job) {
 }
 
 void Executor::Stream::Drop() {
-  std::deque<Job> dropped;  // destroyed outside the lock: what they hold may come back here
+  // Destroyed outside the lock: what they hold may come back here.
+  std::deque<ExecutorStream::Waiting> dropped;
   const std::lock_guard lock(core_->mutex);
   state_->open = false;
-  if (state_->jobs.empty()) return;
-  dropped.swap(state_->jobs);
-  std::erase(core_->ready, state_);
-  core_->waiting -= dropped.size();
+  if (!state_->jobs.empty()) {
+    dropped.swap(state_->jobs);
+    core_->waiting -= dropped.size();
+    core_->NoteIdle(*state_);
+  }
+  core_->LeaveIfDone(*state_);
 }
 
 Executor::Executor(Options options) : core_(std::make_shared<ExecutorCore>(std::move(options))) {
@@ -148,7 +237,8 @@ Executor::~Executor() {
   Shutdown(ShutdownMode::kCancel);
 }
 
-absl::StatusOr<std::unique_ptr<Executor::Stream>> Executor::OpenStream(size_t slots) {
+absl::StatusOr<std::unique_ptr<Executor::Stream>> Executor::OpenStream(size_t slots,
+                                                                       const Account& account) {
   const std::lock_guard lock(core_->mutex);
   if (core_->closed) return core_->ShutDownError();
   if (core_->reserved + slots > core_->options.capacity) {
@@ -163,6 +253,8 @@ absl::StatusOr<std::unique_ptr<Executor::Stream>> Executor::OpenStream(size_t sl
   core_->reserved += slots;
   auto state = std::make_shared<ExecutorStream>();
   state->slots = slots;
+  state->account = account;
+  core_->order.Enter(*state, account);
   return std::unique_ptr<Stream>(new Stream(core_, std::move(state)));
 }
 
@@ -181,6 +273,10 @@ void Executor::Shutdown(ShutdownMode mode) {
 size_t Executor::waiting() const {
   const std::lock_guard lock(core_->mutex);
   return core_->waiting;
+}
+
+ExecutorSnapshot Executor::Snapshot() const {
+  return core_->Snapshot();
 }
 
 }  // namespace sinkd

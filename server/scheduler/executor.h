@@ -1,5 +1,6 @@
-// Executor: runs jobs of many streams on a fixed set of threads, one job at a time from each stream
-// in turn, so that a long stream cannot starve another. A device has one executor with one thread.
+// Executor: runs jobs of many streams on a fixed set of threads. A device has one executor with one
+// thread. Whose job is next says FairOrder, by the time that lanes, callers and streams have used,
+// so that no stream starves another and a person's request overtakes a long job.
 //
 // Admission: a stream reserves its slots when it is opened, and is refused when the executor has
 // too few left; once open, a stream that keeps within its slots is never turned away.
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -25,21 +27,41 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
+#include "server/scheduler/fair_order.h"
+
 namespace sinkd {
 
 struct ExecutorCore;    // state shared by an executor and its streams
 struct ExecutorStream;  // one stream's waiting jobs
 
+// What an executor is doing.
+struct ExecutorSnapshot {
+  struct Running {
+    Account account;
+    double seconds = 0;  // since the job began
+  };
+  std::string name;
+  int64_t capacity = 0;             // slots
+  int64_t reserved = 0;             // of them
+  int64_t jobs_done = 0;            // since it was made
+  double busy_seconds = 0;          // of all threads, jobs that run included
+  double longest_wait_seconds = 0;  // of a job that waits now
+  std::vector<Running> running;
+  std::vector<FairOrder::Caller> callers;
+};
+
 class Executor {
  public:
   using Clock = std::chrono::system_clock;  // the clock of gRPC deadlines
+  using SteadyClock = std::chrono::steady_clock;
 
   struct Options {
     std::string name = "executor";          // in error messages
     std::string when_full = "retry later";  // the way out that QUEUE_FULL names
     int threads = 1;
     size_t capacity = 256;  // slots over all streams
-    std::function<Clock::time_point()> now = [] { return Clock::now(); };
+    std::function<Clock::time_point()> now = Clock::now;
+    std::function<SteadyClock::time_point()> steady_now = SteadyClock::now;  // of durations
   };
 
   struct Job {
@@ -53,7 +75,7 @@ class Executor {
 
   enum class ShutdownMode { kDrain, kCancel };  // run what waits, or drop it
 
-  // One client's place in the rotation. Destroying it drops what still waits.
+  // One client's place among the others. Destroying it drops what still waits.
   class Stream {
    public:
     ~Stream();
@@ -68,6 +90,12 @@ class Executor {
     // who wants no more answers, so that nothing of his waits for its turn among longer jobs.
     void Drop();
 
+    // Moves `seconds` of the running job's time onto this stream's account, when it ran something
+    // of this stream's too. `from` is the stream whose job runs.
+    void TakeOver(Stream& from, double seconds);
+
+    Lane lane() const;
+
    private:
     friend class Executor;
     Stream(std::shared_ptr<ExecutorCore> core, std::shared_ptr<ExecutorStream> state);
@@ -80,7 +108,7 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  absl::StatusOr<std::unique_ptr<Stream>> OpenStream(size_t slots);
+  absl::StatusOr<std::unique_ptr<Stream>> OpenStream(size_t slots, const Account& account = {});
 
   // Takes no more work, ends what waits as `mode` says, and returns when all threads are gone. A
   // running job is waited for; whoever wants it shorter sets its stop token first. Repeated calls
@@ -88,6 +116,7 @@ class Executor {
   void Shutdown(ShutdownMode mode);
 
   size_t waiting() const;  // jobs submitted and not begun
+  ExecutorSnapshot Snapshot() const;
 
  private:
   std::shared_ptr<ExecutorCore> core_;

@@ -22,7 +22,7 @@ using Stream = std::unique_ptr<Executor::Stream>;
 // An executor whose one thread is held at a gate until the test opens it, and a log of what ran.
 class Bench {
  public:
-  explicit Bench(Executor::Options options = {}) : executor(std::move(options)) {
+  explicit Bench(Executor::Options options = {}) : executor(WithOwnTime(std::move(options))) {
     gate_stream_ = Open(1);
     EXPECT_TRUE(gate_stream_
                     ->Submit({.run =
@@ -46,8 +46,8 @@ class Bench {
     executor.Shutdown(mode);
   }
 
-  Stream Open(size_t slots) {
-    absl::StatusOr<Stream> stream = executor.OpenStream(slots);
+  Stream Open(size_t slots, const Account& account = {}) {
+    absl::StatusOr<Stream> stream = executor.OpenStream(slots, account);
     EXPECT_TRUE(stream.ok()) << stream.status();
     return *std::move(stream);
   }
@@ -64,9 +64,25 @@ class Bench {
             .deadline = deadline};
   }
 
-  std::vector<std::string> log;  // written on the executor's thread, read after Finish
+  // As Job, but of a length.
+  Executor::Job TimedJob(std::string name, int64_t seconds) {
+    return {.run = [this, name, seconds](const absl::Status&) {
+      log.push_back(name);
+      elapsed += seconds;
+    }};
+  }
+
+  std::atomic<int64_t> elapsed{0};  // seconds; what durations are measured by
+  std::vector<std::string> log;     // written on the executor's thread, read after Finish
 
  private:
+  Executor::Options WithOwnTime(Executor::Options options) {
+    options.steady_now = [this] {
+      return Executor::SteadyClock::time_point(std::chrono::seconds(elapsed));
+    };
+    return options;
+  }
+
   std::latch held_{1};
   std::latch gate_{1};
   bool open_ = false;
@@ -86,6 +102,76 @@ TEST(Executor, TakesTurnsBetweenStreams) {
   bench.Finish();
   EXPECT_THAT(bench.log, testing::ElementsAre("a1", "b1", "a2", "b2", "a3"));
   EXPECT_EQ(bench.executor.waiting(), 0u);
+}
+
+TEST(Executor, SharesItsTimeAndNotItsTurns) {
+  Bench bench;
+  const Stream a = bench.Open(3, {.caller = "a"});
+  const Stream b = bench.Open(6, {.caller = "b"});
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(a->Submit(bench.TimedJob("a", 7)).ok());
+  for (int i = 0; i < 6; ++i) ASSERT_TRUE(b->Submit(bench.TimedJob("b", 3)).ok());
+  bench.Finish();
+  EXPECT_THAT(bench.log, testing::ElementsAre("a", "b", "b", "b", "a", "b", "b", "a", "b"));
+}
+
+TEST(Executor, AnInteractiveJobOvertakesABatchOfMany) {
+  Bench bench;
+  const Stream batch = bench.Open(5, {.caller = "a", .lane = Lane::kBatch});
+  const Stream person = bench.Open(1, {.caller = "a", .lane = Lane::kInteractive});
+  EXPECT_EQ(person->lane(), Lane::kInteractive);
+  ASSERT_TRUE(batch
+                  ->Submit({.run =
+                                [&](const absl::Status&) {
+                                  bench.log.push_back("first");
+                                  bench.elapsed += 3;
+                                  ASSERT_TRUE(person->Submit(bench.TimedJob("person", 1)).ok());
+                                }})
+                  .ok());
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(batch->Submit(bench.TimedJob("batch", 3)).ok());
+  bench.OpenGate();
+  while (bench.executor.waiting() > 0) std::this_thread::yield();  // one that drains takes no more
+  bench.Finish();
+  EXPECT_THAT(bench.log,
+              testing::ElementsAre("first", "person", "batch", "batch", "batch", "batch"));
+}
+
+TEST(Executor, TimeTakenOverIsOnTheOtherAccount) {
+  Bench bench;
+  const Stream a = bench.Open(3, {.caller = "a"});
+  const Stream b = bench.Open(3, {.caller = "b"});
+  ASSERT_TRUE(a->Submit({.run = [&](const absl::Status&) {
+                 bench.log.push_back("a");
+                 bench.elapsed += 4;  // all of it for b
+                 b->TakeOver(*a, 4);
+               }}).ok());
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(a->Submit(bench.TimedJob("a", 2)).ok());
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(b->Submit(bench.TimedJob("b", 2)).ok());
+  bench.Finish();
+  EXPECT_THAT(bench.log, testing::ElementsAre("a", "a", "a", "b", "b"));
+}
+
+TEST(Executor, TellsWhatItIsDoing) {
+  Bench bench({.name = "cpu", .capacity = 9});
+  const Stream a = bench.Open(2, {.caller = "a", .lane = Lane::kBatch});
+  ASSERT_TRUE(a->Submit(bench.Job("a1")).ok());
+  bench.elapsed += 5;
+  const ExecutorSnapshot snapshot = bench.executor.Snapshot();
+  EXPECT_EQ(snapshot.name, "cpu");
+  EXPECT_EQ(snapshot.capacity, 9);
+  EXPECT_EQ(snapshot.reserved, 3);
+  EXPECT_EQ(snapshot.jobs_done, 0);
+  EXPECT_EQ(snapshot.busy_seconds, 5);
+  EXPECT_EQ(snapshot.longest_wait_seconds, 5);
+  ASSERT_EQ(snapshot.running.size(), 1u);
+  EXPECT_EQ(snapshot.running[0].seconds, 5);
+  ASSERT_EQ(snapshot.callers.size(), 2u);
+  EXPECT_EQ(snapshot.callers[1].name, "a");
+  EXPECT_EQ(snapshot.callers[1].lane, Lane::kBatch);
+  EXPECT_EQ(snapshot.callers[1].streams, 1);
+  EXPECT_EQ(snapshot.callers[1].waiting, 1);
+  bench.Finish();
+  EXPECT_EQ(bench.executor.Snapshot().jobs_done, 2);
+  EXPECT_EQ(bench.executor.Snapshot().longest_wait_seconds, 0);
 }
 
 TEST(Executor, TakesBackWhatAStreamDropsWhileAnotherJobRuns) {

@@ -1,0 +1,90 @@
+// FairOrder: whose turn it is among streams that share a device, by the time each has used.
+//
+// Start-time fair queueing (Goyal, Vin, Cheng 1996), in three levels: the two lanes, the callers of
+// a lane by weight, the streams of a caller equally. At each level the one that has used least for
+// its weight is next; who comes back after a pause starts where the others are, so that time not
+// used is not saved up. Of equals the one that waited longest is next.
+//
+// The interactive lane weighs seven times the batch lane: a request that needs less than 7/8 of
+// the device always goes ahead of batch work, and batch work never gets less than 1/8.
+//
+// Thread-safety: none; its owner locks.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sinkd {
+
+enum class Lane { kInteractive, kBatch };
+inline constexpr std::array kLanes = {Lane::kInteractive, Lane::kBatch};
+
+std::string_view LaneName(Lane lane);  // "interactive", "batch"
+
+// On whose account work is done.
+struct Account {
+  std::string caller;
+  double weight = 1;  // over 0; beside other callers of the lane
+  Lane lane = Lane::kInteractive;
+};
+
+class FairOrder {
+ public:
+  // A node of the tree; a stream's place is a leaf of it.
+  struct Place {
+    Place* parent = nullptr;
+    double weight = 1;
+    double used = 0;      // seconds
+    double tag = 0;       // virtual time at which its next turn starts
+    double clock = 0;     // virtual time of its children
+    int64_t waiting = 0;  // children that wait; of a leaf 0 or 1
+    uint64_t served = 0;  // number of its last turn
+    std::vector<Place*> children;
+  };
+
+  struct Caller {
+    std::string name;
+    Lane lane;
+    int64_t streams;
+    int64_t waiting;  // of them
+    double seconds;   // used since it came
+  };
+
+  FairOrder();
+  FairOrder(const FairOrder&) = delete;
+  FairOrder& operator=(const FairOrder&) = delete;
+
+  // `leaf` is borrowed until Leave.
+  void Enter(Place& leaf, const Account& account);
+  void Leave(Place& leaf);
+
+  void SetWaiting(Place& leaf, bool waiting);
+
+  // The leaf whose turn it is, of those that wait; null when none does.
+  Place* Next();
+
+  // `seconds` on the account of `leaf`, its caller and its lane; may be negative, to give back.
+  static void Charge(Place& leaf, double seconds);
+
+  const Account& AccountOf(const Place& leaf) const;
+  std::vector<Caller> callers() const;
+
+ private:
+  struct CallerPlace : Place {
+    Account account;
+  };
+
+  CallerPlace& FindCaller(const Account& account);
+  void ForgetIdleCallers();
+
+  Place root_;
+  std::array<Place, kLanes.size()> lanes_;
+  std::vector<std::unique_ptr<CallerPlace>> callers_;
+  uint64_t turns_ = 0;
+};
+
+}  // namespace sinkd
