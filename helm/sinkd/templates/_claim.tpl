@@ -1,3 +1,4 @@
+{{/* (root, name, values) */}}
 {{- define "sinkd.claim" -}}
 {{- $root := index . 0 -}}
 {{- with index . 2 -}}
@@ -18,14 +19,3 @@ spec:
       storage: {{ .size }}
 {{- end -}}
 {{- end -}}
-{{- with .Values.models.claim }}
-{{- if .create }}
-{{ include "sinkd.claim" (list $ "models" .) }}
-{{- end }}
-{{- end }}
-{{- with .Values.store.sqlite.claim }}
-{{- if and .create (eq $.Values.store.kind "sqlite") }}
----
-{{ include "sinkd.claim" (list $ "state" .) }}
-{{- end }}
-{{- end }}
