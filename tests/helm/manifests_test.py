@@ -81,6 +81,20 @@ class Manifests(unittest.TestCase):
                               for mount in container["volumeMounts"]}
                     self.assertEqual(mounts, volumes, name)
 
+    def test_values_that_yaml_would_take_for_something_else_stay_text(self):
+        values = {"models": {"existingClaim": "1000"}, "config": {"load": ["123"], "device": "no"},
+                  "store": {"kind": "postgres", "postgres": {"existingSecret": "0x1"}},
+                  "tls": {"existingSecret": "12"}, "tokens": {"existingSecret": "1.5"},
+                  "priorityClassName": "5", "gpu": {"runtimeClass": "6"},
+                  "test": {"text": "- a: \"b\" # c"},
+                  "shardedJob": {"enabled": True, "model": "77", "run": "78", "arguments": ["1"],
+                                 "corpus": {"existingClaim": "79", "files": ["80"]}}}
+        for each in template(values):
+            if each["kind"] not in CUSTOM:
+                kubernetes_validate.validate(each, VERSIONS[1], strict=True)
+        (container,) = only(template(values), "Pod")["spec"]["containers"]
+        self.assertEqual(container["args"][1:3], ["123", "--text=- a: \"b\" # c"])
+
     def test_services_and_budget_and_policy_choose_the_servers_and_nothing_else(self):
         objects = template(CHART / "examples" / "sharded-job.yaml")
         server = only(objects, "Deployment")["spec"]["template"]["metadata"]["labels"]

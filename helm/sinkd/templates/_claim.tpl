@@ -12,10 +12,10 @@ metadata:
 spec:
   accessModes: {{ toYaml (default (list "ReadWriteOnce") .accessModes) | nindent 4 }}
   {{- with .storageClass }}
-  storageClassName: {{ . }}
+  storageClassName: {{ quote . }}
   {{- end }}
   resources:
     requests:
-      storage: {{ .size }}
+      storage: {{ quote .size }}
 {{- end -}}
 {{- end -}}

@@ -25,14 +25,14 @@ app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
 {{ include "sinkd.selector" . }}
 {{- end -}}
 
-{{/* (root, image) */}}
+{{/* (root, image, what is put behind a version that is not given) */}}
 {{- define "sinkd.image" -}}
 {{- $root := index . 0 -}}
 {{- with index . 1 -}}
 {{- if .digest -}}
 {{ .repository }}@{{ .digest }}
 {{- else -}}
-{{ .repository }}:{{ default $root.Chart.AppVersion .tag }}
+{{ .repository }}:{{ default (print $root.Chart.AppVersion (index $ 2)) .tag }}
 {{- end -}}
 {{- end -}}
 {{- end -}}
