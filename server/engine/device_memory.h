@@ -12,9 +12,4 @@ namespace sinkd {
 // limit. 0 when the device does not say, or is not there.
 int64_t RoomOnDevice(const std::string& device);
 
-// Keeps memory that passes come to need from staying with the C library in pieces that fit nothing
-// else: blocks of a few MiB get pages of their own, and all threads share one heap. Once, before
-// other threads are started.
-void TuneAllocator();
-
 }  // namespace sinkd

@@ -2,13 +2,16 @@
 // out, unloading. Clients name ids, never paths.
 //
 // Handles (shared_ptr<const LoadedModel>) keep a model alive while in use; after Unload the memory
-// goes when the last handle does.
-// Thread-safety: all methods may be called from any thread. A load or plan runs on the caller's
-// thread and stalls no other model; a second caller loading the same model follows the first.
-// Errors: INVALID_ARGUMENT for an id that is not one; NOT_FOUND; FAILED_PRECONDITION (not loaded,
-// cannot be loaded); UNAVAILABLE with retry_after (being loaded or unloaded); RESOURCE_EXHAUSTED.
+// goes when the last handle does. A load reserves what its plan says before it starts; where the
+// budget has no room, models that are READY, not pinned and without a handle are unloaded, the
+// least recently used first. Thread-safety: all methods may be called from any thread. A load or
+// plan runs on the caller's thread and stalls no other model; a second caller loading the same
+// model follows the first. Errors: INVALID_ARGUMENT for an id that is not one; NOT_FOUND;
+// FAILED_PRECONDITION (not loaded, cannot be loaded); UNAVAILABLE with retry_after (being loaded or
+// unloaded); RESOURCE_EXHAUSTED.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -22,6 +25,7 @@
 
 #include "server/engine/model.h"
 #include "server/engine/model_plan.h"
+#include "server/models/memory_budget.h"
 #include "server/models/model_id.h"
 #include "server/tokenizer/tokenizer.h"
 
@@ -51,6 +55,10 @@ struct ModelEntry {
   std::optional<ModelInfo> info;    // when loaded
   bool has_chat_template = false;   // when loaded
   std::string failure;              // kFailed, or why spec is empty
+  bool pinned = false;              // when loaded: no other load makes it go
+  int64_t users = 0;                // handles that Acquire gave and that still live
+  std::chrono::system_clock::time_point last_used;  // when loaded: since then, or last acquired or
+                                                    // let go of
 };
 
 class Registry {
@@ -71,9 +79,10 @@ class Registry {
   // `root` is resolved once. A model folder is a directory directly beneath it whose name is a
   // model id, or a link there to a directory anywhere, since only the operator can place one; any
   // other entry of `root` is passed over. One that is a model of a Hugging Face cache stands for
-  // its snapshot (models/model_folder.h). An empty `loader` is LoadCheckpoint.
+  // its snapshot (models/model_folder.h). An empty `loader` is LoadCheckpoint, no `budget` one
+  // without limits of its own.
   Registry(std::filesystem::path root, LoadOptions defaults, Loader loader = {},
-           Observer observer = {});
+           Observer observer = {}, std::shared_ptr<MemoryBudget> budget = nullptr);
   // Handles may outlive the registry; calls of its methods may not.
   ~Registry();
   Registry(const Registry&) = delete;
@@ -88,9 +97,10 @@ class Registry {
   // is held on another device, in another compute type or with another residency; the device "auto"
   // is wherever it is held. `progress` may be empty. `stop` abandons the wait (CANCELLED); the load
   // itself is abandoned only when the caller that began it stops, and then one of its followers
-  // begins anew.
+  // begins anew. `pinned` is what the model is from now on; empty: false, or what it is already.
   absl::StatusOr<ModelEntry> Load(std::string_view id, const LoadOptions& options,
-                                  const Progress& progress, std::stop_token stop);
+                                  const Progress& progress, std::stop_token stop,
+                                  std::optional<bool> pinned = std::nullopt);
 
   // As PlanModel (engine/model_plan.h), for a model in any state, which does not change: what is
   // loaded is planned as if it came once more.
@@ -100,9 +110,13 @@ class Registry {
   // Hands the model out no more; its entry is kUnloading while handles live, else kAvailable.
   // Unloading a model that is kUnloading changes nothing.
   absl::StatusOr<ModelEntry> Unload(std::string_view id);
+  // A handle of the caller's own, counted as one user until its last copy is gone.
   absl::StatusOr<ModelHandle> Acquire(std::string_view id) const;
 
   const LoadOptions& defaults() const { return defaults_; }
+  const std::shared_ptr<MemoryBudget>& budget() const;
+  // Models unloaded to make room for others, since the start.
+  int64_t evictions() const;
 
  private:
   struct Slot;

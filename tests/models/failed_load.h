@@ -5,46 +5,16 @@
 #include <filesystem>
 #include <functional>
 #include <stop_token>
-#include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "server/models/registry.h"
+#include "tests/testing/large_checkpoint.h"
 
 namespace sinkd::testing {
 
 inline constexpr int kLoads = 20;
 inline constexpr int64_t kMebibyte = int64_t{1} << 20;
-
-struct StoredTensor {
-  std::string name;
-  std::vector<int> shape;
-  int64_t offset = 0;  // in the file
-  int64_t count() const;
-};
-
-// A llama of 71 MB of float32 in one file, whose weights are all 0.01.
-class LargeCheckpoint {
- public:
-  explicit LargeCheckpoint(const std::filesystem::path& folder);
-
-  std::filesystem::path file() const { return folder_ / "model.safetensors"; }
-  const std::vector<StoredTensor>& tensors() const { return tensors_; }
-  int64_t weight_bytes() const { return data_bytes_; }
-
-  // Sets the last value of a tensor.
-  void Poke(const StoredTensor& tensor, float value) const;
-
- private:
-  void Add(const std::string& module, std::vector<int> shape);
-  void AddBlock(const std::string& block);
-  void WriteFile();
-
-  std::filesystem::path folder_;
-  std::vector<StoredTensor> tensors_;
-  int64_t data_bytes_ = 0;
-};
 
 // A registry whose only model is such a checkpoint.
 class FailedLoad : public ::testing::Test {

@@ -1,0 +1,280 @@
+#include "server/models/registry_state.h"
+
+#include <exception>
+#include <new>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "server/base/status.h"
+#include "server/models/free_memory.h"
+#include "server/models/registry_errors.h"
+
+namespace sinkd {
+namespace fs = std::filesystem;
+namespace {
+
+std::string_view Name(ComputeType type) {
+  switch (type) {
+    case ComputeType::kFloat32:
+      return "float32";
+    case ComputeType::kBfloat16:
+      return "bfloat16";
+    case ComputeType::kAuto:
+      break;
+  }
+  return "the stored type";
+}
+
+std::string_view Name(Residency residency) {
+  return residency == Residency::kStreamed ? "streamed" : "resident";
+}
+
+}  // namespace
+
+ModelEntry Registry::State::Describe(const std::string& id) {
+  ModelEntry entry{.id = id};
+  const fs::path folder = Folder(id);
+  absl::StatusOr<DecoderSpec> spec = folder.empty() ? NoSuchModel(id) : specs.Read(folder);
+  const std::lock_guard lock(mutex);
+  if (const Slot* slot = Find(id)) {
+    entry.state = slot->state;
+    entry.info = slot->info;
+    entry.has_chat_template = slot->has_chat_template;
+    entry.failure = slot->failure;
+    entry.pinned = slot->pinned;
+    entry.users = slot->users;
+    entry.last_used = slot->last_used;
+  }
+  if (entry.info) {
+    // What runs, whatever has become of the folder since.
+    entry.spec = entry.info->spec;
+  } else if (spec.ok()) {
+    entry.spec = *std::move(spec);
+  } else if (entry.failure.empty()) {
+    entry.failure = std::string(spec.status().message());
+  }
+  return entry;
+}
+
+// Whether a model that is held, or being loaded, is what a second caller asks for.
+absl::Status Registry::State::CheckSame(std::string_view id, const Slot& slot,
+                                        const LoadOptions& wanted) const {
+  const std::string& device = slot.info ? slot.info->device : slot.options.device;
+  const bool same_device = wanted.device == device || wanted.device == slot.options.device ||
+                           wanted.device == kAutoDevice;
+  const bool same_type =
+      wanted.compute_type == slot.options.compute_type ||
+      (slot.info && slot.info->compute_type == Name(wanted.compute_type)) ||
+      (slot.info && wanted.compute_type == ComputeType::kAuto &&
+       slot.info->compute_type == (slot.info->spec.dtype == "bfloat16" ? "bfloat16" : "float32"));
+  const Residency residency = slot.info ? slot.info->residency : slot.options.residency;
+  if (same_device && same_type && residency == wanted.residency) return absl::OkStatus();
+  return FailedPrecondition(
+      fmt::format("the model is {} on {} in {}, {}",
+                  slot.state == ModelState::kLoading ? "being loaded" : "already loaded", device,
+                  slot.info ? slot.info->compute_type : Name(slot.options.compute_type),
+                  Name(residency)),
+      {.reason = "MODEL_LOADED_OTHERWISE",
+       .subject = ModelSubject(id),
+       .value = fmt::format("{}, {}, {}", wanted.device, Name(wanted.compute_type),
+                            Name(wanted.residency)),
+       .fix = "unload it first with UnloadModel, or ask for it as it is"});
+}
+
+// Waits for the load that runs to end. Its result; nullopt when its leader gave up.
+std::optional<absl::Status> Registry::State::Follow(Slot& slot, std::unique_lock<std::mutex>& lock,
+                                                    const Progress& progress,
+                                                    std::stop_token stop) {
+  const int64_t followed = slot.loads_ended;
+  int64_t told = -1;
+  while (true) {
+    const bool woken = changed.wait(lock, stop, [&] {
+      return slot.loads_ended != followed || slot.progress.bytes_done != told;
+    });
+    if (slot.loads_ended != followed) break;
+    if (!woken) return Cancelled("the wait for the load was cancelled");
+    const LoadProgress seen = slot.progress;
+    told = seen.bytes_done;
+    if (!progress) continue;
+    lock.unlock();
+    progress(seen);
+    lock.lock();
+  }
+  if (absl::IsCancelled(slot.last_result)) return std::nullopt;
+  return slot.last_result;
+}
+
+void Registry::State::Publish(const std::string& id, Slot& slot, ModelHandle handle) {
+  if (handle->model) {
+    slot.info = handle->model->info();
+    if (!handle->tokenizer_problem.empty()) {
+      slot.info->warnings.push_back(
+          fmt::format("no tokenizer, only token ids are taken: {}", handle->tokenizer_problem));
+    }
+  }
+  slot.has_chat_template = handle->tokenizer && handle->tokenizer->has_chat_template();
+  slot.failure.clear();
+  slot.handle = std::move(handle);
+  Touch(slot);
+  Enter(id, slot, ModelState::kReady);
+}
+
+ModelHandle Registry::State::Lend(const std::shared_ptr<State>& self, const std::string& id,
+                                  Slot& slot) {
+  ++slot.users;
+  self->Touch(slot);
+  ModelHandle held = slot.handle;
+  const LoadedModel* const model = held.get();
+  return ModelHandle(model, [self, id, held](const LoadedModel*) mutable {
+    {
+      const std::lock_guard lock(self->mutex);
+      Slot& used = self->slots[id];
+      --used.users;
+      self->Touch(used);
+    }
+    held.reset();  // outside the lock, which a last release takes
+  });
+}
+
+std::vector<Resident> Registry::State::Residents() const {
+  std::vector<Resident> all;
+  for (const auto& [id, slot] : slots) {
+    if (slot.held.empty()) continue;
+    all.push_back({.id = id,
+                   .doing = slot.state == ModelState::kLoading     ? "being loaded"
+                            : slot.state == ModelState::kUnloading ? "being unloaded"
+                                                                   : "",
+                   .pinned = slot.pinned,
+                   .users = slot.users,
+                   .last_use = slot.last_use,
+                   .bytes = slot.held});
+  }
+  return all;
+}
+
+// Victims go at once, since nobody uses them; so what is missing is there when they are gone.
+absl::StatusOr<MemoryBudget::Hold> Registry::State::MakeRoom(const std::string& id,
+                                                             const DeviceBytes& wanted) {
+  const std::lock_guard one_by_one(making_room);
+  while (true) {
+    if (std::optional<MemoryBudget::Hold> hold = budget->TryHold(wanted)) {
+      const std::lock_guard lock(mutex);
+      slots[id].held = wanted;
+      return *std::move(hold);
+    }
+    const DeviceBytes missing = budget->Missing(wanted);
+    std::vector<ModelHandle> last;  // go outside the lock, which their release takes
+    {
+      const std::lock_guard lock(mutex);
+      const std::vector<Resident> residents = Residents();
+      const std::optional<std::vector<std::string>> victims = ChooseVictims(residents, missing);
+      if (!victims) return NoRoomToLoad(id, wanted, missing, residents);
+      for (const std::string& victim : *victims) {
+        Slot& slot = slots[victim];
+        last.push_back(std::move(slot.handle));
+        ++evictions;
+        Enter(victim, slot, ModelState::kUnloading);
+      }
+    }
+  }
+}
+
+// A folder that cannot be planned is left to the loader, which says what is wrong with it.
+absl::StatusOr<MemoryBudget::Hold> Registry::State::Reserve(const std::string& id,
+                                                            const fs::path& folder,
+                                                            const LoadOptions& options,
+                                                            std::stop_token stop) {
+  const absl::StatusOr<ModelPlan> plan = PlanModel(folder, options, 1);
+  if (!plan.ok()) return MemoryBudget::Hold();
+  DeviceBytes wanted;
+  for (const DeviceShare& share : plan->devices) wanted[share.device] += share.weight_bytes;
+  SINKD_ASSIGN_OR_RETURN(MemoryBudget::Hold hold, MakeRoom(id, wanted));
+  if (!budget->WaitForRuns(hold, std::move(stop))) return Cancelled("the load was cancelled");
+  return hold;
+}
+
+// A slot must not stay kLoading for good, so nothing a library throws may pass.
+absl::StatusOr<LoadedModel> Registry::State::CallLoader(const fs::path& folder,
+                                                        const LoadOptions& options,
+                                                        const Progress& progress,
+                                                        std::stop_token stop) const {
+  try {
+    return loader(folder, options, progress, stop);
+  } catch (const std::bad_alloc&) {
+    return ResourceExhausted(
+        "the host is out of memory",
+        {.reason = "OUT_OF_MEMORY", .fix = "unload another model, or load in bfloat16"});
+  } catch (const std::exception& error) {
+    return Internal(fmt::format("the load failed: {}", error.what()));
+  }
+}
+
+// Loads on this thread. Takes and gives back `lock` held.
+absl::Status Registry::State::Lead(const std::shared_ptr<State>& self, const std::string& id,
+                                   const LoadOptions& options, const Progress& progress,
+                                   std::stop_token stop, std::unique_lock<std::mutex>& lock) {
+  Slot& slot = slots[id];
+  const ModelState before = slot.state;
+  slot.options = options;
+  slot.progress = {};
+  Enter(id, slot, ModelState::kLoading);
+  lock.unlock();
+
+  const fs::path folder = Folder(id);
+  absl::StatusOr<LoadedModel> loaded = NoSuchModel(id);
+  auto hold = std::make_shared<MemoryBudget::Hold>();
+  absl::Status room = folder.empty() ? loaded.status() : absl::OkStatus();
+  if (room.ok()) {
+    absl::StatusOr<MemoryBudget::Hold> reserved = Reserve(id, folder, options, stop);
+    room = reserved.status();
+    if (reserved.ok()) *hold = *std::move(reserved);
+  }
+  if (!room.ok()) {
+    loaded = std::move(room);
+  } else {
+    const Progress tell = [&](const LoadProgress& now) {
+      {
+        const std::lock_guard progress_lock(mutex);
+        slot.progress = now;
+      }
+      changed.notify_all();
+      if (progress) progress(now);
+    };
+    loaded = CallLoader(folder, options, tell, stop);
+  }
+  ModelHandle handle;
+  if (loaded.ok()) {
+    loaded->id = id;
+    handle = ModelHandle(new LoadedModel(*std::move(loaded)),
+                         [self, id, hold](const LoadedModel* model) {
+                           delete model;
+                           ReturnFreeMemory();
+                           *hold = {};
+                           self->Released(id);
+                         });
+    hold->Become(MemoryBudget::Use::kWeights);
+  } else {
+    ReturnFreeMemory();
+    *hold = {};
+  }
+
+  lock.lock();
+  ++slot.loads_ended;
+  slot.last_result = loaded.status();
+  if (!handle) {
+    slot.held.clear();
+    slot.pinned = false;
+  }
+  if (handle) {
+    Publish(id, slot, std::move(handle));
+  } else if (absl::IsCancelled(loaded.status())) {
+    Enter(id, slot, before);
+  } else {
+    slot.failure = std::string(loaded.status().message());
+    Enter(id, slot, ModelState::kFailed);
+  }
+  return loaded.status();
+}
+
+}  // namespace sinkd

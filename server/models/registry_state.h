@@ -1,0 +1,103 @@
+// What a Registry and the handles it gave share. Internal to this room.
+//
+// Thread-safety: `mutex` guards the slots; methods say when they want it held.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "server/models/eviction.h"
+#include "server/models/model_folder.h"
+#include "server/models/registry.h"
+#include "server/models/spec_cache.h"
+
+namespace sinkd {
+
+// One model's life. Guarded by State::mutex.
+struct Registry::Slot {
+  ModelState state = ModelState::kAvailable;
+  std::string failure;    // of the last load; empty unless kFailed
+  LoadOptions options;    // of the load that runs or is done
+  LoadProgress progress;  // kLoading
+  ModelHandle handle;     // kReady
+  bool pinned = false;    // kLoading, kReady, kUnloading
+  int64_t users = 0;      // handles given out
+  int64_t last_use = 0;   // in the order of State::uses
+  std::chrono::system_clock::time_point last_used;
+  DeviceBytes held;               // what is reserved for it
+  std::optional<ModelInfo> info;  // kReady and kUnloading
+  bool has_chat_template = false;
+  int64_t loads_ended = 0;   // tells a follower that the load it follows is over
+  absl::Status last_result;  // of that load
+};
+
+// Shared with the handles, whose last release ends an unload.
+struct Registry::State {
+  std::filesystem::path root;
+  Loader loader;
+  Observer observer;
+  std::shared_ptr<MemoryBudget> budget;
+  SpecCache specs;
+  std::mutex making_room;  // one load at a time; taken before `mutex`
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  std::map<std::string, Slot, std::less<>> slots;
+  int64_t uses = 0;
+  int64_t evictions = 0;
+
+  // The folder of a model; empty when there is none.
+  std::filesystem::path Folder(std::string_view id) const {
+    return ModelFolder(root / std::filesystem::path(id));
+  }
+
+  // The slot of `id`, under the lock; null when the model was never touched.
+  Slot* Find(std::string_view id) {
+    const auto found = slots.find(id);
+    return found == slots.end() ? nullptr : &found->second;
+  }
+
+  void Enter(std::string_view id, Slot& slot, ModelState next) {
+    slot.state = next;
+    if (observer) observer(id, next, slot.info ? slot.info->weight_bytes : 0);
+    changed.notify_all();
+  }
+
+  void Released(const std::string& id) {
+    const std::lock_guard lock(mutex);
+    Slot& slot = slots[id];
+    slot.info.reset();
+    slot.has_chat_template = false;
+    slot.pinned = false;
+    slot.held.clear();
+    Enter(id, slot, ModelState::kAvailable);
+  }
+
+  void Touch(Slot& slot) {
+    slot.last_use = ++uses;
+    slot.last_used = std::chrono::system_clock::now();
+  }
+
+  // A handle of its own for one user. Under the lock.
+  static ModelHandle Lend(const std::shared_ptr<State>& self, const std::string& id, Slot& slot);
+
+  ModelEntry Describe(const std::string& id);
+  absl::Status CheckSame(std::string_view id, const Slot& slot, const LoadOptions& wanted) const;
+  std::optional<absl::Status> Follow(Slot& slot, std::unique_lock<std::mutex>& lock,
+                                     const Progress& progress, std::stop_token stop);
+  void Publish(const std::string& id, Slot& slot, ModelHandle handle);
+  std::vector<Resident> Residents() const;  // under the lock
+  absl::StatusOr<MemoryBudget::Hold> MakeRoom(const std::string& id, const DeviceBytes& wanted);
+  absl::StatusOr<MemoryBudget::Hold> Reserve(const std::string& id,
+                                             const std::filesystem::path& folder,
+                                             const LoadOptions& options, std::stop_token stop);
+  absl::StatusOr<LoadedModel> CallLoader(const std::filesystem::path& folder,
+                                         const LoadOptions& options, const Progress& progress,
+                                         std::stop_token stop) const;
+  absl::Status Lead(const std::shared_ptr<State>& self, const std::string& id,
+                    const LoadOptions& options, const Progress& progress, std::stop_token stop,
+                    std::unique_lock<std::mutex>& lock);
+};
+
+}  // namespace sinkd
