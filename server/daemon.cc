@@ -11,6 +11,7 @@
 #include "server/config_values.h"
 #include "server/configured_store.h"
 #include "server/models/checkpoint_loader.h"
+#include "server/net/counted_port.h"
 #include "server/port_file.h"
 #include "server/telemetry/log.h"
 
@@ -38,8 +39,13 @@ Registry::Observer CountingObserver(Metrics& metrics) {
   };
 }
 
+ConnectionLimits LimitsOf(const Config& config) {
+  return {.in_all = config.max_connections, .by_address = config.max_connections_per_address};
+}
+
 Server::Options ServerOptions(const Config& config, const std::string& version) {
   return {.listen = config.listen,
+          .connections = LimitsOf(config),
           .max_message_bytes = config.max_message_bytes,
           .max_queue = config.max_queue,
           .max_streams = config.max_streams,
@@ -68,7 +74,8 @@ Daemon::Daemon(Config config, std::string version)
                 {.device = config_.device,
                  .compute_type = config_.compute_type,
                  .residency = config_.residency},
-                CountingLoader(metrics_), CountingObserver(metrics_)) {
+                CountingLoader(metrics_), CountingObserver(metrics_),
+                std::make_shared<MemoryBudget>(config_.memory_budget)) {
   metrics_.SetQueueCapacity(config_.max_queue);
 }
 
@@ -106,13 +113,14 @@ absl::Status Daemon::OpenStore() {
 absl::Status Daemon::OpenPorts() {
   if (!config_.http_listen.empty()) {
     api_.emplace(catalog_, store_.get());
-    SINKD_ASSIGN_OR_RETURN(
-        http_,
-        HttpServer::Start(config_.http_listen, {.metrics = [this] { return metrics_.Render(); },
-                                                .not_ready = [this] { return readiness_.WhyNot(); },
-                                                .api = api_->Bind(),
-                                                .page = BuiltPage(),
-                                                .access = AccessOf(config_)}));
+    SINKD_ASSIGN_OR_RETURN(http_,
+                           HttpServer::Start(config_.http_listen,
+                                             {.metrics = [this] { return RenderMetrics(); },
+                                              .not_ready = [this] { return readiness_.WhyNot(); },
+                                              .api = api_->Bind(),
+                                              .page = BuiltPage(),
+                                              .access = AccessOf(config_)},
+                                             CountedPort("http", LimitsOf(config_), metrics_)));
   }
   SINKD_ASSIGN_OR_RETURN(
       server_, Server::Start(ServerOptions(config_, version_), catalog_, metrics_, store_.get()));
@@ -121,10 +129,20 @@ absl::Status Daemon::OpenPorts() {
   return absl::OkStatus();
 }
 
+std::string Daemon::RenderMetrics() {
+  for (const MemorySnapshot& device : registry_.budget()->Snapshot()) {
+    metrics_.SetMemory(device.device, device.budget_bytes, device.weight_bytes,
+                       device.loading_bytes + device.running_bytes);
+  }
+  metrics_.SetEvictions(registry_.evictions());
+  return metrics_.Render();
+}
+
 void Daemon::LoadModels(const std::stop_token& stop) {
   for (const std::string& id : config_.load) {
     const auto begin = std::chrono::steady_clock::now();
-    const absl::StatusOr<ModelEntry> entry = catalog_.Load(id, registry_.defaults(), {}, stop);
+    const absl::StatusOr<ModelEntry> entry = 
+        catalog_.Load(id, registry_.defaults(), {}, stop, /*pinned=*/true);
     if (stop.stop_requested()) return;
     if (!entry.ok()) {
       failure_ = entry.status();

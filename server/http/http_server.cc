@@ -1,12 +1,9 @@
 #include "server/http/http_server.h"
 
 #include <httplib.h>
-#include <sys/socket.h>
 
 #include <atomic>
-#include <charconv>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,35 +18,9 @@ namespace {
 
 constexpr size_t kThreads = 4;     // for what is not the API
 constexpr int kQueriesAtOnce = 8;  // of the API, each on a thread of its own
-constexpr int kBacklog = 128;
 constexpr size_t kMaxBodyBytes = 1024;
 constexpr char kText[] = "text/plain; charset=utf-8";
 constexpr char kPrometheusText[] = "text/plain; version=0.0.4; charset=utf-8";
-
-struct Address {
-  std::string host;
-  int port = 0;
-};
-
-absl::StatusOr<Address> ParseAddress(std::string_view text) {
-  const size_t colon = text.rfind(':');
-  Address address;
-  if (colon != std::string_view::npos && colon > 0) {
-    std::string_view host = text.substr(0, colon);
-    if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, address.port);
-    address.host = std::string(host);
-    if (error == std::errc() && stop == end && address.port >= 0 && address.port <= 65535) {
-      return address;
-    }
-  }
-  return InvalidArgument("the HTTP address must be host:port with a port from 0 to 65535",
-                         {.reason = "ADDRESS_INVALID",
-                          .subject = "http-listen",
-                          .value = std::string(text),
-                          .fix = "write for example 127.0.0.1:9464"});
-}
 
 // One of kQueriesAtOnce, until it is destroyed.
 class QueryPlace {
@@ -75,10 +46,11 @@ struct Visit {
 };
 thread_local Visit* visit_of_this_thread = nullptr;
 
-// httplib's server, but for how a connection is read and written.
+// httplib's server, but for how connections come, and how they are read and written.
 class VisitServer final : public httplib::Server {
- private:
-  bool process_and_close_socket(socket_t socket) override {
+ public:
+  // Reads a request from `socket`, which it owns, and answers it.
+  void Answer(int socket) {
     SocketStream stream(socket);
     Visit visit{.socket = socket};
     visit_of_this_thread = &visit;
@@ -91,7 +63,7 @@ class VisitServer final : public httplib::Server {
       request.headers.erase("Range");
       request.ranges.clear();
     };
-    return process_request(stream, /*close_connection=*/true, closed, set_up);
+    process_request(stream, /*close_connection=*/true, closed, set_up);
   }
 };
 
@@ -100,16 +72,24 @@ class VisitServer final : public httplib::Server {
 struct HttpServer::Internals {
   explicit Internals(Sources given)
       : sources(std::move(given)), site(sources.api, sources.page, sources.access) {}
+  ~Internals() { Stop(); }
+
+  void Stop() {
+    std::call_once(stopped, [this] {
+      if (loop) loop->Stop();
+      watch.StopAll();
+      threads.shutdown();
+    });
+  }
 
   const Sources sources;
   const Site site;
   HangupWatch watch;
   std::atomic<int> queries = 0;
   VisitServer server;
-  socket_t listening = -1;  // httplib's
-  int port = 0;
-  std::thread accepting;
-  std::mutex stop_mutex;
+  httplib::ThreadPool threads{kThreads + kQueriesAtOnce};
+  std::unique_ptr<AcceptLoop> loop;
+  std::once_flag stopped;
 
   void AnswerSite(const httplib::Request& request, httplib::Response& response) {
     Visit& visit = *visit_of_this_thread;
@@ -151,44 +131,19 @@ struct HttpServer::Internals {
       response.set_content(fmt::format("error {}\n", response.status), kText);
     });
   }
-
-  void SetLimits() {
-    // httplib would set SO_REUSEPORT as well, and then a second server on the port takes half of
-    // the requests instead of failing.
-    server.set_socket_options([this](socket_t socket) {
-      const int yes = 1;
-      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-      listening = socket;
-    });
-    server.set_payload_max_length(kMaxBodyBytes);
-    server.new_task_queue = [] { return new httplib::ThreadPool(kThreads + kQueriesAtOnce); };
-  }
 };
 
-absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(std::string_view address,
-                                                              Sources sources) {
-  SINKD_ASSIGN_OR_RETURN(const Address parsed, ParseAddress(address));
+absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string& address,
+                                                              Sources sources, PortOptions port) {
+  SINKD_ASSIGN_OR_RETURN(Listener listener, Listener::Open(address));
   auto internals = std::make_unique<Internals>(std::move(sources));
   internals->AddRoutes();
-  internals->SetLimits();
-  httplib::Server& server = internals->server;
-  if (parsed.port == 0) {
-    internals->port = server.bind_to_any_port(parsed.host);
-  } else {
-    internals->port = server.bind_to_port(parsed.host, parsed.port) ? parsed.port : -1;
-  }
-  if (internals->port < 0) {
-    return Unavailable("the HTTP address cannot be listened on",
-                       {.reason = "ADDRESS_UNAVAILABLE",
-                        .subject = "http-listen",
-                        .value = std::string(address),
-                        .fix = "choose a free port of this machine"});
-  }
-  // httplib's own backlog of 5 makes a burst of connections wait a second for their second try.
-  listen(internals->listening, kBacklog);
-  internals->accepting = std::thread([&server] { server.listen_after_bind(); });
-  // Stop has no effect on a server whose loop has not begun.
-  while (!server.is_running()) std::this_thread::yield();
+  internals->server.set_payload_max_length(kMaxBodyBytes);
+  const auto take = [&all = *internals](int, int socket) {
+    all.threads.enqueue([&all, socket] { all.server.Answer(socket); });
+  };
+  SINKD_ASSIGN_OR_RETURN(internals->loop,
+                         AcceptLoop::Start(std::move(listener), std::move(port), take));
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(internals)));
 }
 
@@ -199,15 +154,11 @@ HttpServer::~HttpServer() {
 }
 
 int HttpServer::port() const {
-  return internals_->port;
+  return internals_->loop->listener().port();
 }
 
 void HttpServer::Stop() {
-  const std::lock_guard lock(internals_->stop_mutex);
-  if (!internals_->accepting.joinable()) return;
-  internals_->watch.StopAll();
-  internals_->server.stop();
-  internals_->accepting.join();
+  internals_->Stop();
 }
 
 }  // namespace sinkd

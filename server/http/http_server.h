@@ -15,7 +15,7 @@
 // answer); the destructor stops them.
 // Thread-safety: Stop may be called from any thread, more than once. The sources are called from
 // the answering threads, several at once, until Stop has returned. Errors: INVALID_ARGUMENT for an
-// address that is not host:port; UNAVAILABLE when it cannot be bound.
+// address that is not one of net/listener.h; UNAVAILABLE when it cannot be listened on.
 #pragma once
 
 #include <functional>
@@ -29,6 +29,7 @@
 #include "server/http/http_access.h"
 #include "server/http/http_api.h"
 #include "server/http/page/page.h"
+#include "server/net/accept_loop.h"
 
 namespace sinkd {
 
@@ -44,8 +45,9 @@ class HttpServer {
 
   // Listens on `address`, "127.0.0.1:9464" or "[::1]:9464"; port 0 picks a free one. Answers from
   // the moment it returns.
-  static absl::StatusOr<std::unique_ptr<HttpServer>> Start(std::string_view address,
-                                                           Sources sources);
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const std::string& address,
+                                                           Sources sources,
+                                                           PortOptions port = {.name = "http"});
 
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;

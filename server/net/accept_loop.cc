@@ -43,7 +43,8 @@ const char* NameOf(ConnectionRefusal why) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<AcceptLoop>> AcceptLoop::Start(Listener listener, Options options) {
+absl::StatusOr<std::unique_ptr<AcceptLoop>> AcceptLoop::Start(Listener listener,
+                                                              PortOptions options, Take take) {
   SocketHandle wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   SocketHandle spare = NewSpare();
   if (!wake.valid() || !spare.valid()) {
@@ -52,13 +53,15 @@ absl::StatusOr<std::unique_ptr<AcceptLoop>> AcceptLoop::Start(Listener listener,
                         .subject = listener.address(),
                         .fix = "raise the limit of open files, ulimit -n"});
   }
-  return std::unique_ptr<AcceptLoop>(
-      new AcceptLoop(std::move(listener), std::move(options), std::move(wake), std::move(spare)));
+  return std::unique_ptr<AcceptLoop>(new AcceptLoop(
+      std::move(listener), std::move(options), std::move(take), std::move(wake), std::move(spare)));
 }
 
-AcceptLoop::AcceptLoop(Listener listener, Options options, SocketHandle wake, SocketHandle spare)
+AcceptLoop::AcceptLoop(Listener listener, PortOptions options, Take take, SocketHandle wake,
+                       SocketHandle spare)
     : listener_(std::move(listener)),
       options_(std::move(options)),
+      take_(std::move(take)),
       wake_(std::move(wake)),
       spare_(std::move(spare)),
       connections_(options_.limits),
@@ -74,6 +77,7 @@ void AcceptLoop::Stop() {
   const uint64_t one = 1;
   (void)!write(wake_.get(), &one, sizeof(one));
   thread_.join();
+  listener_.Close();
 }
 
 void AcceptLoop::Run() {
@@ -132,7 +136,7 @@ bool AcceptLoop::AcceptOne(int listener) {
   if (peer.ss_family != AF_UNIX) {
     setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
   }
-  options_.take(listener, socket.Release());
+  take_(listener, socket.Release());
   return true;
 }
 
@@ -162,7 +166,7 @@ void AcceptLoop::NoteRefused(ConnectionRefusal why, const std::string& address) 
   if (now < next_line_) return;
   next_line_ = now + kBetweenLines;
   Log(LogLevel::kWarning, "connections refused",
-      {{"port", options_.port},
+      {{"port", options_.name},
        {"connections", std::exchange(refused_, 0)},
        {"why", NameOf(why)},
        {"address", address}});

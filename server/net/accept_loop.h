@@ -6,9 +6,10 @@
 // was refused is logged, at most once in ten seconds.
 //
 // Ownership: owns the listener. Thread-safety: Stop may be called from any thread, more than once;
-// the functions of Options are called on the loop's thread, until Stop has returned.
+// the functions given are called on the loop's thread, until Stop has returned.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,19 +24,22 @@
 
 namespace sinkd {
 
+// What is done about the connections of a port.
+struct PortOptions {
+  std::string name;  // what the log calls it, "grpc"
+  ConnectionLimits limits;
+  std::function<void(ConnectionRefusal)> refused = [](ConnectionRefusal) {};
+  std::function<void(int64_t open)> open = [](int64_t) {};  // whenever that may have changed
+};
+
 class AcceptLoop {
  public:
-  struct Options {
-    std::string port;  // what the log calls it, "grpc"
-    ConnectionLimits limits;
-    // Owns `socket`, which does not block, from now on. `listener` is the one it came through.
-    std::function<void(int listener, int socket)> take;
-    std::function<void(ConnectionRefusal)> refused;
-    std::function<void(int64_t open)> open;  // connections, whenever that may have changed
-  };
+  // Owns `socket`, which does not block, from now on. `listener` is the one it came through.
+  using Take = std::function<void(int listener, int socket)>;
 
   // Begins. UNAVAILABLE when the process has no descriptors to begin with.
-  static absl::StatusOr<std::unique_ptr<AcceptLoop>> Start(Listener listener, Options options);
+  static absl::StatusOr<std::unique_ptr<AcceptLoop>> Start(Listener listener, PortOptions options,
+                                                           Take take);
 
   ~AcceptLoop();  // Stop
   AcceptLoop(const AcceptLoop&) = delete;
@@ -43,11 +47,12 @@ class AcceptLoop {
 
   const Listener& listener() const { return listener_; }
 
-  // Accepts no more. Connections that were given away live on.
+  // Listens no more. Connections that were given away live on.
   void Stop();
 
  private:
-  AcceptLoop(Listener listener, Options options, SocketHandle wake, SocketHandle spare);
+  AcceptLoop(Listener listener, PortOptions options, Take take, SocketHandle wake,
+             SocketHandle spare);
 
   void Run();
   void AcceptAll(int listener);
@@ -57,8 +62,9 @@ class AcceptLoop {
   bool HasSpare();
   void NoteRefused(ConnectionRefusal why, const std::string& address);
 
-  const Listener listener_;
-  const Options options_;
+  Listener listener_;
+  const PortOptions options_;
+  const Take take_;
   const SocketHandle wake_;  // an eventfd
   SocketHandle spare_;
   OpenConnections connections_;

@@ -113,7 +113,12 @@ bool IsLeftBehind(const sockaddr_un& address) {
 }  // namespace
 
 Listener::~Listener() {
+  Close();
+}
+
+void Listener::Close() {
   if (!path_.empty() && !sockets_.empty()) unlink(path_.c_str());
+  sockets_.clear();
 }
 
 absl::StatusOr<Listener> Listener::Open(const std::string& address) {

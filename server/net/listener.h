@@ -29,6 +29,9 @@ class Listener {
   Listener(Listener&&) = default;
   Listener& operator=(Listener&&) = delete;
 
+  // Listens no more: who connects is refused, who waits is cut off.
+  void Close();
+
   const std::vector<SocketHandle>& sockets() const { return sockets_; }
   int port() const { return port_; }                       // 0 for a socket in the file system
   const std::string& address() const { return address_; }  // as given, but for port 0

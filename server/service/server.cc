@@ -1,5 +1,6 @@
 #include "server/service/server.h"
 
+#include <optional>
 #include <utility>
 
 #include <absl/strings/str_cat.h>
@@ -7,10 +8,12 @@
 #include <grpcpp/grpcpp.h>
 
 #include "server/base/status.h"
+#include "server/net/counted_port.h"
 #include "server/scheduler/device_pool.h"
 #include "server/service/admission.h"
 #include "server/service/analysis_service.h"
 #include "server/service/audit_service.h"
+#include "server/service/grpc_port.h"
 #include "server/service/health_service.h"
 #include "server/service/mechanism_service.h"
 #include "server/service/model_service.h"
@@ -37,23 +40,11 @@ const std::vector<std::string>& ServiceNames() {
   return names;
 }
 
-absl::Status CannotListen(const std::string& listen) {
-  return Unavailable(absl::StrCat("cannot listen on ", listen),
-                     {.reason = "CANNOT_LISTEN",
-                      .subject = listen,
-                      .fix = "free the port, or choose another address with --listen"});
-}
-
-std::string HostOf(const std::string& listen) {
-  return listen.substr(0, listen.rfind(':'));
-}
-
 }  // namespace
 
 struct Server::Internals {
   Internals(const Options& options, ModelCatalog& catalog, Metrics& metrics, RunStore* store)
-      : host(HostOf(options.listen)),
-        admission(options.max_streams),
+      : admission(options.max_streams),
         devices({.when_full = "retry later, or raise the server's --max-queue",
                  .capacity = static_cast<size_t>(options.max_queue)}),
         // Each stream takes as many slots here as on its device, and there may be several devices.
@@ -70,7 +61,6 @@ struct Server::Internals {
         analysis({catalog, admission, devices, cpu, metrics, store, &storing}, options.limits),
         mechanism({catalog, admission, devices, cpu, metrics, store, &storing}, options.limits) {}
 
-  const std::string host;
   Admission admission;
   DevicePool devices;
   Executor cpu;
@@ -82,7 +72,7 @@ struct Server::Internals {
   AnalysisService analysis;
   MechanismService mechanism;
   std::unique_ptr<grpc::Server> grpc;
-  int port = 0;
+  std::optional<GrpcPort> port;
 };
 
 std::vector<std::string> Server::Methods() {
@@ -106,10 +96,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options, Mo
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   auto internals = std::make_unique<Internals>(options, catalog, metrics, store);
   grpc::ServerBuilder builder;
-  builder.AddListeningPort(options.listen, grpc::InsecureServerCredentials(), &internals->port);
+  SINKD_ASSIGN_OR_RETURN(
+      GrpcPort port, GrpcPort::Open(options.listen, grpc::InsecureServerCredentials(), builder));
+  internals->port.emplace(std::move(port));
   builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
-  // Else a second server on the same port would start and take half of the connections.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
@@ -123,7 +113,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options, Mo
   builder.RegisterService(&internals->analysis);
   builder.RegisterService(&internals->mechanism);
   internals->grpc = builder.BuildAndStart();
-  if (!internals->grpc || internals->port == 0) return CannotListen(options.listen);
+  if (!internals->grpc) return Internal("gRPC did not start");
+  SINKD_RETURN_IF_ERROR(internals->port->Serve(CountedPort("grpc", options.connections, metrics)));
   return std::unique_ptr<Server>(new Server(std::move(internals)));
 }
 
@@ -134,10 +125,10 @@ Server::~Server() {
 }
 
 int Server::port() const {
-  return internals_->port;
+  return internals_->port->port();
 }
 std::string Server::address() const {
-  return absl::StrCat(internals_->host, ":", port());
+  return internals_->port->address();
 }
 
 void Server::SetServing(bool serving) {
@@ -155,6 +146,7 @@ bool Server::WaitUntilIdle(std::chrono::milliseconds timeout) {
 void Server::Stop() {
   internals_->health.Shutdown();
   internals_->admission.Abort();
+  internals_->port->Stop();
   internals_->grpc->Shutdown(std::chrono::system_clock::now() + kLastWords);
   internals_->devices.Shutdown(Executor::ShutdownMode::kCancel);
   internals_->cpu.Shutdown(Executor::ShutdownMode::kCancel);

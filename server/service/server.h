@@ -17,6 +17,7 @@
 
 #include <absl/status/statusor.h>
 
+#include "server/net/open_connections.h"
 #include "server/service/model_catalog.h"
 #include "server/service/stream_plan.h"
 #include "server/store/run_store.h"
@@ -27,7 +28,8 @@ namespace sinkd {
 class Server {
  public:
   struct Options {
-    std::string listen = "127.0.0.1:0";   // host:port, port 0: a free one
+    std::string listen = "127.0.0.1:0";  // as net/listener.h has it
+    ConnectionLimits connections;
     int64_t max_message_bytes = 8 << 20;  // received
     int64_t max_queue = 2048;             // samples waiting, over all streams, by device
     int64_t max_streams = 64;
@@ -48,7 +50,7 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   int port() const;
-  std::string address() const;  // host:port as bound
+  std::string address() const;  // as bound
 
   void SetServing(bool serving);
   void Close();

@@ -32,26 +32,25 @@ class AcceptLoopTest : public testing::Test {
     ASSERT_TRUE(listener.ok()) << listener.status();
     port_ = listener->port();
     absl::StatusOr<std::unique_ptr<AcceptLoop>> loop =
-        AcceptLoop::Start(*std::move(listener), {.port = "grpc",
-                                                 .limits = limits,
-                                                 .take =
-                                                     [this](int, int socket) {
-                                                       const std::lock_guard lock(mutex_);
-                                                       taken_.emplace_back(socket);
-                                                       changed_.notify_all();
-                                                     },
-                                                 .refused =
-                                                     [this](ConnectionRefusal why) {
-                                                       const std::lock_guard lock(mutex_);
-                                                       refused_.push_back(why);
-                                                       changed_.notify_all();
-                                                     },
-                                                 .open =
-                                                     [this](int64_t open) {
-                                                       const std::lock_guard lock(mutex_);
-                                                       open_ = open;
-                                                       changed_.notify_all();
-                                                     }});
+        AcceptLoop::Start(*std::move(listener),
+                          {.name = "grpc",
+                           .limits = limits,
+                           .refused =
+                               [this](ConnectionRefusal why) {
+                                 const std::lock_guard lock(mutex_);
+                                 refused_.push_back(why);
+                               },
+                           .open =
+                               [this](int64_t open) {
+                                 const std::lock_guard lock(mutex_);
+                                 open_ = open;
+                                 changed_.notify_all();
+                               }},
+                          [this](int, int socket) {
+                            const std::lock_guard lock(mutex_);
+                            taken_.emplace_back(socket);
+                            changed_.notify_all();
+                          });
     ASSERT_TRUE(loop.ok()) << loop.status();
     loop_ = *std::move(loop);
   }
@@ -135,7 +134,7 @@ TEST_F(AcceptLoopTest, StopsAcceptingAndLeavesConnectionsAlone) {
   Start();
   const SocketHandle client = Connect();
   const SocketHandle server = WaitForTaken();
-  loop_.reset();
+  loop_->Stop();
   EXPECT_FALSE(Connect().valid());
   ASSERT_EQ(send(server.get(), "x", 1, 0), 1);
   EXPECT_FALSE(WaitUntilClosed(client));
