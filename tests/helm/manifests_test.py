@@ -85,7 +85,7 @@ class Manifests(unittest.TestCase):
         values = {"models": {"existingClaim": "1000"}, "config": {"load": ["123"], "device": "no"},
                   "store": {"kind": "postgres", "postgres": {"existingSecret": "0x1"}},
                   "tls": {"existingSecret": "12"}, "tokens": {"existingSecret": "1.5"},
-                  "priorityClassName": "5", "gpu": {"runtimeClass": "6"},
+                  "client": {"token": {"existingSecret": "2"}}, "priorityClassName": "5", "gpu": {"runtimeClass": "6"},
                   "test": {"text": "- a: \"b\" # c"},
                   "shardedJob": {"enabled": True, "model": "77", "run": "78", "arguments": ["1"],
                                  "corpus": {"existingClaim": "79", "files": ["80"]}}}

@@ -95,6 +95,12 @@ TOGETHER = [
     ({"shardedJob": JOB | {"run": ""}}, "shardedJob.run must name"),
     ({"shardedJob": JOB | {"corpus": {}}}, "shardedJob.corpus.existingClaim must name"),
     ({"shardedJob": JOB, "store": {"kind": "off"}}, "shardedJob needs a store"),
+    ({"shardedJob": JOB, "tls": {"existingSecret": "a", "clientCa": True}},
+     "client.tls.existingSecret must name that of shardedJob"),
+    ({"shardedJob": JOB, "tokens": {"existingSecret": "a"}},
+     "client.token.existingSecret must name the secret with that of shardedJob"),
+    ({"serviceMonitor": {"enabled": True}, "tokens": {"existingSecret": "a"}},
+     "serviceMonitor.token.existingSecret must name a secret with one"),
 ]
 
 

@@ -43,6 +43,9 @@
 {{- if and (eq .probes.protocol "grpc") (or .tls.existingSecret .tokens.existingSecret) -}}
 {{- fail "probes.protocol grpc: the kubelet's gRPC probe speaks neither TLS nor tokens; use auto or http" -}}
 {{- end -}}
+{{- if and .tokens.existingSecret .serviceMonitor.enabled (not .serviceMonitor.token.existingSecret) -}}
+{{- fail "tokens are asked for, of Prometheus too: serviceMonitor.token.existingSecret must name a secret with one" -}}
+{{- end -}}
 {{- if gt (int .autoscaling.minReplicas) (int .autoscaling.maxReplicas) -}}
 {{- fail (printf "autoscaling.minReplicas %v is over autoscaling.maxReplicas %v" .autoscaling.minReplicas .autoscaling.maxReplicas) -}}
 {{- end -}}
@@ -51,6 +54,12 @@
 {{- if not .model }}{{ fail "shardedJob.model must name the model to run on" }}{{ end -}}
 {{- if not .run }}{{ fail "shardedJob.run must name the run that takes the records" }}{{ end -}}
 {{- if not .corpus.existingClaim }}{{ fail "shardedJob.corpus.existingClaim must name the claim with the corpus" }}{{ end -}}
+{{- if and $.Values.tls.clientCa (not $.Values.client.tls.existingSecret) -}}
+{{- fail "tls.clientCa asks clients for certificates: client.tls.existingSecret must name that of shardedJob" -}}
+{{- end -}}
+{{- if and $.Values.tokens.existingSecret (not $.Values.client.token.existingSecret) -}}
+{{- fail "tokens are asked for: client.token.existingSecret must name the secret with that of shardedJob" -}}
+{{- end -}}
 {{- if eq $.Values.store.kind "off" }}{{ fail "shardedJob needs a store: set store.kind to postgres or sqlite" }}{{ end -}}
 {{- end -}}
 {{- end -}}
