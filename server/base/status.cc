@@ -6,13 +6,17 @@
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 
+#include "server/base/utf8.h"
+
 namespace sinkd {
 namespace {
 
 constexpr char kPayloadUrl[] = "type.sinkd/ErrorDetail";
 constexpr char kSeparator = '\x1f';
 
-std::string WithoutSeparator(std::string text) {
+// As a part of the payload: UTF-8 without separators.
+std::string PartOf(std::string_view field) {
+  std::string text = RepairUtf8(field);
   for (char& c : text) {
     if (c == kSeparator) c = ' ';
   }
@@ -25,17 +29,16 @@ absl::Status MakeError(absl::StatusCode code, std::string_view what, ErrorDetail
   std::string message(what);
   if (!detail.value.empty()) absl::StrAppend(&message, " (got ", Shorten(detail.value), ")");
   if (!detail.fix.empty()) absl::StrAppend(&message, "; ", detail.fix);
-  return WithDetail({code, message}, detail);
+  return WithDetail({code, RepairUtf8(message)}, detail);
 }
 
 absl::Status WithDetail(absl::Status status, const ErrorDetail& detail) {
   const std::string retry =
       detail.retry_after ? absl::StrCat(detail.retry_after->count()) : std::string();
-  status.SetPayload(kPayloadUrl,
-                    absl::Cord(absl::StrJoin(
-                        {WithoutSeparator(detail.reason), WithoutSeparator(detail.subject),
-                         WithoutSeparator(detail.value), WithoutSeparator(detail.fix), retry},
-                        std::string(1, kSeparator))));
+  status.SetPayload(kPayloadUrl, absl::Cord(absl::StrJoin(
+                                     {PartOf(detail.reason), PartOf(detail.subject),
+                                      PartOf(Shorten(detail.value)), PartOf(detail.fix), retry},
+                                     std::string(1, kSeparator))));
   return status;
 }
 
@@ -76,17 +79,18 @@ std::optional<ErrorDetail> GetErrorDetail(const absl::Status& status) {
 }
 
 std::string Shorten(std::string_view text, size_t max_bytes) {
-  const bool cut = text.size() > max_bytes;
+  // Four bytes more, so that a character cut here is none of those that are kept.
+  std::string out = RepairUtf8(text.substr(0, max_bytes + 4));
+  const bool cut = out.size() > max_bytes;
   if (cut) {
-    while (max_bytes > 0 && (static_cast<unsigned char>(text[max_bytes]) & 0xC0) == 0x80) {
+    while (max_bytes > 0 && (static_cast<unsigned char>(out[max_bytes]) & 0xC0) == 0x80) {
       --max_bytes;
     }
-    text = text.substr(0, max_bytes);
+    out.resize(max_bytes);
   }
-  std::string out;
-  for (const char c : text) {
+  for (char& c : out) {
     const auto byte = static_cast<unsigned char>(c);
-    out += (byte < 0x20 || byte == 0x7f) ? ' ' : c;
+    if (byte < 0x20 || byte == 0x7f) c = ' ';
   }
   if (cut) out += "...";
   return out;

@@ -32,7 +32,8 @@ struct ErrorDetail {
   std::optional<std::chrono::milliseconds> retry_after;  // set when retrying can help
 };
 
-// The message of the status is `what`, followed by the value and the fix where given.
+// The message of the status is `what`, followed by the value and the fix where given. Message and
+// detail are UTF-8, whatever they quote: what is not is replaced by U+FFFD.
 absl::Status MakeError(absl::StatusCode code, std::string_view what, ErrorDetail detail);
 
 // `status` with its message as it is.
@@ -49,7 +50,8 @@ absl::Status Internal(std::string_view what);
 // The detail put in by MakeError; empty for a status that has none.
 std::optional<ErrorDetail> GetErrorDetail(const absl::Status& status);
 
-// `text` cut to at most `max_bytes` on a UTF-8 boundary, control characters replaced, for messages.
+// `text` for messages: cut to at most `max_bytes` on a UTF-8 boundary, control characters and what
+// is not UTF-8 replaced.
 std::string Shorten(std::string_view text, size_t max_bytes = 80);
 
 }  // namespace sinkd

@@ -39,4 +39,15 @@ std::optional<size_t> FirstInvalidUtf8(std::string_view text) {
   return std::nullopt;
 }
 
+std::string RepairUtf8(std::string_view text) {
+  std::string repaired;
+  while (true) {
+    const std::optional<size_t> bad = FirstInvalidUtf8(text);
+    repaired += text.substr(0, bad.value_or(text.size()));
+    if (!bad) return repaired;
+    repaired += "\xEF\xBF\xBD";
+    text.remove_prefix(*bad + 1);
+  }
+}
+
 }  // namespace sinkd

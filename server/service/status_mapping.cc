@@ -7,7 +7,6 @@
 #include <google/rpc/error_details.pb.h>
 
 #include "server/base/status.h"
-#include "server/base/utf8.h"
 
 namespace sinkd {
 namespace {
@@ -17,12 +16,6 @@ constexpr size_t kMessageBytes = 800;
 constexpr size_t kTextBytes = 300;
 constexpr std::chrono::milliseconds kDefaultRetry{1000};
 
-std::string Clean(std::string_view text, size_t max_bytes) {
-  std::string valid(text.substr(0, max_bytes + 4));
-  while (const std::optional<size_t> bad = FirstInvalidUtf8(valid)) valid[*bad] = '?';
-  return Shorten(valid, max_bytes);
-}
-
 ErrorDetail DetailOf(const absl::Status& status) {
   if (std::optional<ErrorDetail> detail = GetErrorDetail(status)) return *std::move(detail);
   return {.reason = absl::StatusCodeToString(status.code())};
@@ -30,10 +23,10 @@ ErrorDetail DetailOf(const absl::Status& status) {
 
 void AddErrorInfo(const ErrorDetail& detail, google::rpc::Status& out) {
   google::rpc::ErrorInfo info;
-  info.set_reason(Clean(detail.reason, kTextBytes));
+  info.set_reason(Shorten(detail.reason, kTextBytes));
   info.set_domain(kDomain);
   const auto put = [&info](const char* key, const std::string& text) {
-    if (!text.empty()) (*info.mutable_metadata())[key] = Clean(text, kTextBytes);
+    if (!text.empty()) (*info.mutable_metadata())[key] = Shorten(text, kTextBytes);
   };
   put("subject", detail.subject);
   put("value", detail.value);
@@ -44,7 +37,7 @@ void AddErrorInfo(const ErrorDetail& detail, google::rpc::Status& out) {
 void AddBadRequest(const ErrorDetail& detail, google::rpc::Status& out) {
   google::rpc::BadRequest bad;
   auto* violation = bad.add_field_violations();
-  violation->set_field(Clean(detail.subject, kTextBytes));
+  violation->set_field(Shorten(detail.subject, kTextBytes));
   violation->set_description(out.message());
   out.add_details()->PackFrom(bad);
 }
@@ -52,8 +45,8 @@ void AddBadRequest(const ErrorDetail& detail, google::rpc::Status& out) {
 void AddResourceInfo(const ErrorDetail& detail, google::rpc::Status& out) {
   google::rpc::ResourceInfo info;
   // "models/a" is a resource of type "models".
-  info.set_resource_type(Clean(detail.subject.substr(0, detail.subject.find('/')), kTextBytes));
-  info.set_resource_name(Clean(detail.subject, kTextBytes));
+  info.set_resource_type(Shorten(detail.subject.substr(0, detail.subject.find('/')), kTextBytes));
+  info.set_resource_name(Shorten(detail.subject, kTextBytes));
   info.set_description(out.message());
   out.add_details()->PackFrom(info);
 }
@@ -61,8 +54,8 @@ void AddResourceInfo(const ErrorDetail& detail, google::rpc::Status& out) {
 void AddPreconditionFailure(const ErrorDetail& detail, google::rpc::Status& out) {
   google::rpc::PreconditionFailure failure;
   auto* violation = failure.add_violations();
-  violation->set_type(Clean(detail.reason, kTextBytes));
-  violation->set_subject(Clean(detail.subject, kTextBytes));
+  violation->set_type(Shorten(detail.reason, kTextBytes));
+  violation->set_subject(Shorten(detail.subject, kTextBytes));
   violation->set_description(out.message());
   out.add_details()->PackFrom(failure);
 }
@@ -70,7 +63,7 @@ void AddPreconditionFailure(const ErrorDetail& detail, google::rpc::Status& out)
 void AddQuotaFailure(const ErrorDetail& detail, google::rpc::Status& out) {
   google::rpc::QuotaFailure failure;
   auto* violation = failure.add_violations();
-  violation->set_subject(Clean(detail.subject, kTextBytes));
+  violation->set_subject(Shorten(detail.subject, kTextBytes));
   violation->set_description(out.message());
   out.add_details()->PackFrom(failure);
 }
@@ -107,7 +100,7 @@ google::rpc::Status ToRpcStatus(const absl::Status& status) {
   google::rpc::Status out;
   out.set_code(static_cast<int32_t>(status.code()));  // absl's codes are the canonical ones
   if (status.ok()) return out;
-  out.set_message(Clean({status.message().data(), status.message().size()}, kMessageBytes));
+  out.set_message(Shorten({status.message().data(), status.message().size()}, kMessageBytes));
   const ErrorDetail detail = DetailOf(status);
   AddErrorInfo(detail, out);
   AddDetailsOfCode(status.code(), detail, out);

@@ -17,18 +17,6 @@
 namespace sinkd {
 namespace {
 
-// `text` with every byte that is not UTF-8 replaced by U+FFFD.
-std::string RepairUtf8(std::string_view text) {
-  std::string repaired;
-  while (true) {
-    const std::optional<size_t> bad = FirstInvalidUtf8(text);
-    repaired += text.substr(0, bad.value_or(text.size()));
-    if (!bad) return repaired;
-    repaired += "\xEF\xBF\xBD";
-    text.remove_prefix(*bad + 1);
-  }
-}
-
 // JSON's escapes; good in text too, where a quote or backslash only matters inside quotes.
 void AppendEscaped(std::string& line, std::string_view raw, bool quoted) {
   const std::string text = RepairUtf8(raw);

@@ -45,6 +45,30 @@ TEST(Status, SeparatorsInAValueDoNotMoveTheOtherFields) {
   EXPECT_EQ(detail->fix, "list the models");
 }
 
+TEST(Status, WhatItQuotesIsSentAsUtf8) {
+  const absl::Status status = InvalidArgument(
+      "a\xFF", {.reason = "BAD", .subject = "b\xC3", .value = "c\xED\xA0\x80", .fix = "d"});
+  EXPECT_EQ(status.message(), "a\uFFFD (got c\uFFFD\uFFFD\uFFFD); d");
+  const auto detail = GetErrorDetail(status);
+  ASSERT_TRUE(detail.has_value());
+  EXPECT_EQ(detail->subject, "b\uFFFD");
+  EXPECT_EQ(detail->value, "c\uFFFD\uFFFD\uFFFD");
+}
+
+TEST(Status, ALongValueIsShortened) {
+  const absl::Status status =
+      NotFound("none", {.reason = "NO_MODEL", .value = std::string(5000, 'x')});
+  EXPECT_EQ(GetErrorDetail(status)->value, std::string(80, 'x') + "...");
+}
+
+TEST(Shorten, KeepsItsLimitWhateverItReplaces) {
+  EXPECT_EQ(Shorten("a\xFF\xFF"), "a\uFFFD\uFFFD");
+  EXPECT_EQ(Shorten("a\xFF\xFF", 4), "a\uFFFD...");
+  EXPECT_EQ(Shorten("a\xFF\xFF", 3), "a...");
+  EXPECT_EQ(Shorten("ab\xF0\x9F\x98\x80", 3), "ab...");
+  EXPECT_EQ(Shorten("ab\xF0\x9F\x98\x80", 6), "ab\U0001F600");
+}
+
 TEST(Shorten, CutsOnACharacterAndReplacesControls) {
   EXPECT_EQ(Shorten("a\nb\tc"), "a b c");
   EXPECT_EQ(Shorten("\xC3\xA9\xC3\xA9", 3), "\xC3\xA9...");

@@ -39,5 +39,10 @@ INSTANTIATE_TEST_SUITE_P(Table, InvalidText,
                                            Invalid{"NoContinuation", "\xC3(", 0}),
                          [](const auto& test) { return std::string(test.param.name); });
 
+TEST(RepairUtf8, ReplacesBytesOfNoCharacterAndKeepsTheRest) {
+  EXPECT_EQ(RepairUtf8("\u00E9\xFFx\xE2\x82"), "\u00E9\uFFFDx\uFFFD\uFFFD");
+  EXPECT_EQ(RepairUtf8(std::string("a\0b", 3)), std::string("a\0b", 3));
+}
+
 }  // namespace
 }  // namespace sinkd
