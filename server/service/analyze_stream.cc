@@ -155,8 +155,8 @@ std::optional<IncomingSample> AnalyzeStream::Take(bool parsed,
 }
 
 absl::Status AnalyzeStream::TakeSpec(const sinks::v1::AnalysisSpec& proto) {
-  SINKD_ASSIGN_OR_RETURN(plan_,
-                         OpenStream(proto, resources_, limits_, deadline_, stop_.get_token()));
+  SINKD_ASSIGN_OR_RETURN(plan_, OpenStream(proto, resources_, limits_, record_.caller(), deadline_,
+                                           stop_.get_token()));
   if (plan_->keeper) {
     OpenRun();
     return absl::OkStatus();

@@ -58,6 +58,7 @@ CallRecord::CallRecord(grpc::CallbackServerContext& context, std::string_view me
     : method_(method),
       metrics_(metrics),
       peer_(context.peer()),
+      caller_(CallerOf(context)),
       request_id_(RequestIdOf(context)),
       begin_(std::chrono::steady_clock::now()) {
   context.AddInitialMetadata(kRequestIdKey, request_id_);

@@ -13,6 +13,7 @@
 #include <absl/status/status.h>
 #include <grpcpp/server_context.h>
 
+#include "server/service/caller.h"
 #include "server/telemetry/metrics.h"
 
 namespace sinkd {
@@ -31,6 +32,7 @@ class CallRecord {
   CallRecord(grpc::CallbackServerContext& context, std::string_view method, Metrics& metrics);
 
   const std::string& request_id() const { return request_id_; }
+  const Caller& caller() const { return caller_; }
 
   void End(const absl::Status& status, const Work& work);
   void End(const absl::Status& status) { End(status, Work{}); }
@@ -39,6 +41,7 @@ class CallRecord {
   const std::string_view method_;
   Metrics& metrics_;
   const std::string peer_;
+  const Caller caller_;
   const std::string request_id_;
   const std::chrono::steady_clock::time_point begin_;
 };

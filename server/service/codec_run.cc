@@ -41,6 +41,7 @@ std::string SpecBytes(StreamSpec spec) {
   if (spec.analysis.regression) spec.analysis.regression->points = false;
   sinks::v1::AnalysisSpec proto = EncodeSpec(spec);
   proto.clear_fail_fast();
+  proto.clear_lane();
   proto.clear_summary_only();
   return Canonical(proto);
 }

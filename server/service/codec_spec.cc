@@ -7,6 +7,7 @@
 #include "server/base/status.h"
 #include "server/models/registry.h"
 #include "server/service/codec_detection.h"
+#include "server/service/codec_lane.h"
 #include "server/service/codec_model.h"
 
 namespace sinkd {
@@ -117,6 +118,7 @@ absl::StatusOr<StreamSpec> DecodeSpec(const sinks::v1::AnalysisSpec& proto,
   SINKD_ASSIGN_OR_RETURN(out.analysis, DecodeAnalyses(proto));
   out.run_labels = {proto.run_labels().begin(), proto.run_labels().end()};
   out.keep_run_open = proto.keep_run_open();
+  SINKD_ASSIGN_OR_RETURN(out.lane, DecodeLane(proto.lane(), !out.run_id.empty(), "spec.lane"));
   return out;
 }
 
@@ -170,6 +172,7 @@ sinks::v1::AnalysisSpec EncodeSpec(const StreamSpec& spec) {
   FillAnalyses(spec.analysis, &out);
   out.mutable_run_labels()->insert(spec.run_labels.begin(), spec.run_labels.end());
   if (spec.keep_run_open) out.set_keep_run_open(true);
+  out.set_lane(EncodeLane(spec.lane));
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include <absl/status/statusor.h>
 
 #include "server/analysis/parameters.h"
+#include "server/scheduler/fair_order.h"
 #include "sinks/v1/analysis.pb.h"
 
 namespace sinkd {
@@ -24,6 +25,7 @@ struct StreamSpec {
   AnalysisSpec analysis;
   std::map<std::string, std::string> run_labels;
   bool keep_run_open = false;
+  Lane lane = Lane::kInteractive;
 };
 
 absl::StatusOr<StreamSpec> DecodeSpec(const sinks::v1::AnalysisSpec& proto,

@@ -10,6 +10,7 @@
 
 #include "server/base/status.h"
 #include "server/service/codec_detection.h"
+#include "server/service/codec_lane.h"
 #include "server/service/codec_model.h"
 #include "server/service/codec_record.h"
 #include "server/service/codec_run.h"
@@ -191,6 +192,7 @@ absl::StatusOr<StudyRequest> DecodeStudyRequest(const v1::RunStudyRequest& proto
   if (proto.has_run()) {
     SINKD_ASSIGN_OR_RETURN(out.run_id, DecodeRunName(proto.run(), "run"));
   }
+  SINKD_ASSIGN_OR_RETURN(out.lane, DecodeLane(proto.lane(), proto.has_run(), "lane"));
   SINKD_ASSIGN_OR_RETURN(out.parameters.detection, DecodeDetection(proto.detection(), ""));
   SINKD_ASSIGN_OR_RETURN(out.parameters.targets, DecodeTargets(proto.targets()));
   out.parameters.seed = static_cast<uint64_t>(proto.seed());
@@ -274,6 +276,7 @@ v1::RunStudyRequest EncodeStudyRequest(const StudyRequest& request) {
   out.set_seed(static_cast<int64_t>(request.parameters.seed));
   out.set_template_date(request.template_date);
   if (!request.run_id.empty()) out.set_run(RunName(request.run_id));
+  out.set_lane(EncodeLane(request.lane));
   if (request.time_budget) out.set_time_budget_seconds(request.time_budget->count());
   std::visit([&out](const auto& study) { Encode(study, &out); }, request.parameters.study);
   return out;

@@ -12,6 +12,7 @@
 #include <absl/status/statusor.h>
 
 #include "server/mechanism/study_parameters.h"
+#include "server/scheduler/fair_order.h"
 #include "sinks/v1/mechanism.pb.h"
 
 namespace sinkd {
@@ -23,6 +24,7 @@ struct StudyRequest {
   std::string model_id;       // without "models/"
   std::string template_date;  // YYYY-MM-DD
   std::string run_id;         // without "runs/"; empty: none
+  Lane lane = Lane::kInteractive;
   std::optional<std::chrono::duration<double>> time_budget;
   StudyParameters parameters;  // limits are not checked: Validate does, once the model is known
 };

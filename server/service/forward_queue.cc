@@ -1,6 +1,9 @@
 #include "server/service/forward_queue.h"
 
-#include <iterator>
+#include <algorithm>
+#include <atomic>
+#include <list>
+#include <set>
 #include <utility>
 
 namespace sinkd {
@@ -17,6 +20,37 @@ constexpr size_t kStreamedTokens = 16384;
 constexpr std::chrono::milliseconds kLinger{50};
 
 }  // namespace
+
+// Stops once all of a batch's streams have stopped: whoever leaves ends only what is his.
+class ForwardQueue::JointStop {
+ public:
+  explicit JointStop(const Batch& batch) {
+    std::set<const ForwardQueue*> queues;
+    for (const Member& member : batch) queues.insert(member.queue.get());
+    left_ = queues.size();
+    for (const ForwardQueue* queue : queues) {
+      callbacks_.emplace_back(queue->options_.stop, [this] {
+        if (--left_ == 0) source_.request_stop();
+      });
+    }
+  }
+
+  std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  std::stop_source source_;
+  std::atomic<size_t> left_;
+  std::list<std::stop_callback<std::function<void()>>> callbacks_;
+};
+
+std::shared_ptr<ForwardQueue> ForwardQueue::Open(std::shared_ptr<const SampleRunner> runner,
+                                                 std::unique_ptr<Executor::Stream> device,
+                                                 Options options) {
+  const std::shared_ptr<ForwardQueue> queue(
+      new ForwardQueue(std::move(runner), std::move(device), std::move(options)));
+  if (queue->options_.group) queue->options_.group->Join(queue);
+  return queue;
+}
 
 ForwardQueue::ForwardQueue(std::shared_ptr<const SampleRunner> runner,
                            std::unique_ptr<Executor::Stream> device, Options options)
@@ -51,7 +85,9 @@ absl::Status ForwardQueue::Submit() {
 void ForwardQueue::Work(const absl::Status& admitted) {
   if (!admitted.ok()) Fail(admitted);
   do {
-    Run(Take());
+    Batch batch = Take();
+    FillUp(batch);
+    Run(std::move(batch));
   } while (MustGoOn());
 }
 
@@ -63,11 +99,14 @@ bool ForwardQueue::MustGoOn() {
   return true;
 }
 
+size_t ForwardQueue::BatchTokens() const {
+  return runner_->info().residency == Residency::kStreamed ? kStreamedTokens : kResidentTokens;
+}
+
 ForwardQueue::Batch ForwardQueue::Take() {
   const bool streamed = runner_->info().residency == Residency::kStreamed;
-  const size_t limit = streamed ? kStreamedTokens : kResidentTokens;
   Batch batch;
-  size_t tokens = 0;
+  size_t room = BatchTokens();
   std::unique_lock lock(mutex_);
   while (true) {
     if (waiting_.empty() && streamed && !batch.empty()) {
@@ -75,9 +114,32 @@ ForwardQueue::Batch ForwardQueue::Take() {
     }
     if (waiting_.empty()) return batch;
     const size_t length = waiting_.front().ids.size();
-    if (!batch.empty() && tokens + length > limit) return batch;
-    tokens += length;
-    batch.push_back(std::move(waiting_.front()));
+    if (!batch.empty() && length > room) return batch;
+    room -= std::min(room, length);
+    batch.push_back({shared_from_this(), std::move(waiting_.front())});
+    waiting_.pop_front();
+    Count(-1);
+  }
+}
+
+void ForwardQueue::FillUp(Batch& batch) {
+  if (batch.empty() || !options_.group) return;
+  size_t room = BatchTokens();
+  for (const Member& member : batch) room -= std::min(room, member.sample.ids.size());
+  for (const std::shared_ptr<ForwardQueue>& other : options_.group->OthersThan(*this)) {
+    const bool waits_for_batch_work =
+        device_->lane() == Lane::kInteractive && other->device_->lane() == Lane::kBatch;
+    if (!waits_for_batch_work) other->TakeFitting(room, batch);
+  }
+}
+
+void ForwardQueue::TakeFitting(size_t& room, Batch& batch) {
+  // Its own job will say why.
+  if (options_.stop.stop_requested() || options_.deadline <= Executor::Clock::now()) return;
+  const std::lock_guard lock(mutex_);
+  while (!waiting_.empty() && waiting_.front().ids.size() <= room) {
+    room -= waiting_.front().ids.size();
+    batch.push_back({shared_from_this(), std::move(waiting_.front())});
     waiting_.pop_front();
     Count(-1);
   }
@@ -87,36 +149,42 @@ void ForwardQueue::Run(Batch batch) const {
   if (batch.empty()) return;
   std::vector<TokenIds> ids;
   size_t tokens = 0;
-  for (WaitingSample& sample : batch) {
+  for (auto& [queue, sample] : batch) {
     if (sample.begun) std::exchange(sample.begun, nullptr)();
     tokens += sample.ids.size();
     ids.push_back(sample.ids);
   }
   const SteadyClock::time_point begin = SteadyClock::now();
-  absl::StatusOr<std::vector<Trace>> traces = runner_->Run(ids, options_.request, options_.stop);
+  absl::StatusOr<std::vector<Trace>> traces = absl::CancelledError();
+  {
+    const JointStop stop(batch);
+    traces = runner_->Run(ids, options_.request, stop.token());
+  }
   const std::chrono::duration<double> elapsed = SteadyClock::now() - begin;
   // The fault of one is not to be the answer of all; but a stop ends them all.
   if (!traces.ok() && !absl::IsCancelled(traces.status()) && batch.size() > 1) {
-    for (WaitingSample& sample : batch) {
+    for (Member& member : batch) {
       Batch alone;
-      alone.push_back(std::move(sample));
+      alone.push_back(std::move(member));
       Run(std::move(alone));
     }
     return;
   }
   for (size_t s = 0; s < batch.size(); ++s) {
+    auto& [queue, sample] = batch[s];
     const std::chrono::duration<double> share =
         elapsed * static_cast<double>(ids[s].size()) / static_cast<double>(tokens);
+    if (queue.get() != this) queue->device_->TakeOver(*device_, share.count());
     if (traces.ok()) {
-      batch[s].done(std::move((*traces)[s]), share);
+      sample.done(std::move((*traces)[s]), share);
     } else {
-      batch[s].done(traces.status(), share);
+      sample.done(traces.status(), share);
     }
   }
 }
 
 void ForwardQueue::Fail(const absl::Status& status) {
-  Batch failed;
+  std::deque<WaitingSample> failed;
   {
     const std::lock_guard lock(mutex_);
     failed = Empty();
@@ -124,16 +192,15 @@ void ForwardQueue::Fail(const absl::Status& status) {
   for (WaitingSample& sample : failed) sample.done(status, {});
 }
 
-ForwardQueue::Batch ForwardQueue::Empty() {
+std::deque<WaitingSample> ForwardQueue::Empty() {
   Count(-static_cast<int64_t>(waiting_.size()));
-  Batch all(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(waiting_.end()));
-  waiting_.clear();
-  return all;
+  return std::exchange(waiting_, {});
 }
 
 void ForwardQueue::Close() {
   device_->Drop();
-  Batch dropped;  // destroyed outside the lock: what samples hold may come back here
+  std::deque<WaitingSample>
+      dropped;  // destroyed outside the lock: what samples hold may come back here
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;

@@ -1,6 +1,8 @@
 // ForwardQueue: the encoded samples of one stream that wait for the model. What waits runs
-// together: short samples share one pass of the weights through the processor, and a model whose
-// weights are streamed from disk reads them once for all.
+// together, and with what waits in other streams for the same model: short samples share one pass
+// of the weights through the processor, and a model whose weights are streamed from disk reads them
+// once for all. A person's samples are never made to wait for batch work in the same pass. Each
+// stream pays for its own tokens of a pass.
 //
 // A sample's numbers do not depend on which samples it ran with, nor does its fate: when a batch
 // fails, by memory or otherwise, its samples run one by one.
@@ -26,6 +28,7 @@
 #include "server/engine/model.h"
 #include "server/engine/trace.h"
 #include "server/scheduler/executor.h"
+#include "server/service/forward_group.h"
 #include "server/service/model_catalog.h"
 
 namespace sinkd {
@@ -41,15 +44,19 @@ struct WaitingSample {
 class ForwardQueue : public std::enable_shared_from_this<ForwardQueue> {
  public:
   struct Options {
+    std::shared_ptr<ForwardGroup> group;  // whose samples may run with these; null: nobody's
     TraceRequest request;
     std::stop_token stop;
     Executor::Clock::time_point deadline = Executor::Clock::time_point::max();
     std::function<void(int64_t change)> on_depth;  // of the number of waiting samples; may be empty
   };
 
-  // To be held by a shared_ptr: a job that runs keeps it. Close it before the last one is gone.
-  ForwardQueue(std::shared_ptr<const SampleRunner> runner, std::unique_ptr<Executor::Stream> device,
-               Options options);
+  // Close it before the last pointer is gone.
+  static std::shared_ptr<ForwardQueue> Open(std::shared_ptr<const SampleRunner> runner,
+                                            std::unique_ptr<Executor::Stream> device,
+                                            Options options);
+  ForwardQueue(const ForwardQueue&) = delete;
+  ForwardQueue& operator=(const ForwardQueue&) = delete;
 
   // After Close `sample` is destroyed.
   void Push(WaitingSample sample);
@@ -58,15 +65,27 @@ class ForwardQueue : public std::enable_shared_from_this<ForwardQueue> {
   void Close();
 
  private:
-  using Batch = std::vector<WaitingSample>;
+  // One sample of a batch and whose it is.
+  struct Member {
+    std::shared_ptr<ForwardQueue> queue;
+    WaitingSample sample;
+  };
+  using Batch = std::vector<Member>;
+  class JointStop;
+
+  ForwardQueue(std::shared_ptr<const SampleRunner> runner, std::unique_ptr<Executor::Stream> device,
+               Options options);
 
   absl::Status Submit();  // under the lock
   void Work(const absl::Status& admitted);
   bool MustGoOn();
   Batch Take();
+  void FillUp(Batch& batch);
+  void TakeFitting(size_t& room, Batch& batch);
+  size_t BatchTokens() const;
   void Run(Batch batch) const;
   void Fail(const absl::Status& status);
-  Batch Empty();  // under the lock
+  std::deque<WaitingSample> Empty();  // under the lock
   void Count(int64_t change) const;
 
   const std::shared_ptr<const SampleRunner> runner_;

@@ -58,11 +58,12 @@ struct Server::Internals {
         models(catalog, admission, metrics),
         runs(store, admission, metrics, options.limits.template_date),
         audits(store, metrics),
-        analysis({catalog, admission, devices, cpu, metrics, store, &storing}, options.limits),
-        mechanism({catalog, admission, devices, cpu, metrics, store, &storing}, options.limits) {}
+        analysis({catalog, admission, devices, groups, cpu, metrics, store, &storing}, options.limits),
+        mechanism({catalog, admission, devices, groups, cpu, metrics, store, &storing}, options.limits) {}
 
   Admission admission;
   DevicePool devices;
+  ForwardGroups groups;
   Executor cpu;
   Executor storing;
   HealthService health;

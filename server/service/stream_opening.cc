@@ -22,19 +22,24 @@ absl::StatusOr<std::shared_ptr<const SampleRunner>> AcquireModel(const ModelCata
 absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(const sinks::v1::AnalysisSpec& proto,
                                                              const StreamResources& resources,
                                                              const StreamLimits& limits,
+                                                             const Caller& caller,
                                                              Executor::Clock::time_point deadline,
                                                              std::stop_token stop) {
   SINKD_ASSIGN_OR_RETURN(StreamSpec spec, DecodeSpec(proto, limits.template_date));
   SINKD_ASSIGN_OR_RETURN(std::shared_ptr<const SampleRunner> runner,
                          AcquireModel(resources.catalog, spec.model_id));
   const auto slots = static_cast<size_t>(limits.read_ahead);
+  const Account account{.caller = caller.name, .weight = caller.weight, .lane = spec.lane};
   SINKD_ASSIGN_OR_RETURN(
       std::unique_ptr<Executor::Stream> device,
-      resources.devices.For(HomeDevice(runner->info().device)).OpenStream(slots));
-  SINKD_ASSIGN_OR_RETURN(std::unique_ptr<Executor::Stream> cpu, resources.cpu.OpenStream(slots));
-  auto queue = std::make_shared<ForwardQueue>(
+      resources.devices.For(HomeDevice(runner->info().device)).OpenStream(slots, account));
+  SINKD_ASSIGN_OR_RETURN(std::unique_ptr<Executor::Stream> cpu,
+                         resources.cpu.OpenStream(slots, account));
+  const TraceRequest request = RequiredTrace(spec.analysis);
+  auto queue = ForwardQueue::Open(
       runner, std::move(device),
-      ForwardQueue::Options{.request = RequiredTrace(spec.analysis),
+      ForwardQueue::Options{.group = resources.groups.For(runner->info(), request),
+                            .request = request,
                             .stop = stop,
                             .deadline = deadline,
                             .on_depth = [&metrics = resources.metrics](int64_t change) {

@@ -9,6 +9,7 @@
 
 #include <absl/status/statusor.h>
 
+#include "server/service/caller.h"
 #include "server/service/stream_plan.h"
 #include "sinks/v1/analysis.pb.h"
 
@@ -23,6 +24,7 @@ absl::StatusOr<std::shared_ptr<const SampleRunner>> AcquireModel(const ModelCata
 absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(const sinks::v1::AnalysisSpec& proto,
                                                              const StreamResources& resources,
                                                              const StreamLimits& limits,
+                                                             const Caller& caller,
                                                              Executor::Clock::time_point deadline,
                                                              std::stop_token stop);
 

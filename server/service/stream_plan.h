@@ -17,6 +17,7 @@
 #include "server/scheduler/executor.h"
 #include "server/service/admission.h"
 #include "server/service/codec_spec.h"
+#include "server/service/forward_group.h"
 #include "server/service/forward_queue.h"
 #include "server/service/model_catalog.h"
 #include "server/service/run_keeper.h"
@@ -38,8 +39,9 @@ struct StreamLimits {
 struct StreamResources {
   ModelCatalog& catalog;
   Admission& admission;
-  DevicePool& devices;  // forward passes
-  Executor& cpu;        // encoding before, analysing after, summing up
+  DevicePool& devices;    // forward passes
+  ForwardGroups& groups;  // of what may run in one
+  Executor& cpu;          // encoding before, analysing after, summing up
   Metrics& metrics;
   RunStore* store = nullptr;    // null: no run is kept
   Executor* storing = nullptr;  // threads that may wait for the store; with it

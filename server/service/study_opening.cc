@@ -59,16 +59,19 @@ struct NothingFound {
 }  // namespace
 
 absl::StatusOr<StudyPlan> OpenStudy(const sinks::v1::RunStudyRequest& proto,
-                                    const StreamResources& resources, const StreamLimits& limits) {
+                                    const StreamResources& resources, const StreamLimits& limits,
+                                    const Caller& caller) {
   StudyPlan plan;
   SINKD_ASSIGN_OR_RETURN(plan.request, DecodeStudyRequest(proto, limits.template_date));
   SINKD_ASSIGN_OR_RETURN(plan.runner, AcquireModel(resources.catalog, plan.request.model_id));
   const int64_t blocks = plan.runner->info().spec.blocks;
   SINKD_RETURN_IF_ERROR(Validate(plan.request.parameters, blocks));
   SINKD_RETURN_IF_ERROR(CheckReportSize(plan.request.parameters, proto.samples_size(), blocks));
+  const Account account{.caller = caller.name, .weight = caller.weight, .lane = plan.request.lane};
   SINKD_ASSIGN_OR_RETURN(
-      plan.device, resources.devices.For(HomeDevice(plan.runner->info().device)).OpenStream(1));
-  SINKD_ASSIGN_OR_RETURN(plan.cpu, resources.cpu.OpenStream(1));
+      plan.device,
+      resources.devices.For(HomeDevice(plan.runner->info().device)).OpenStream(1, account));
+  SINKD_ASSIGN_OR_RETURN(plan.cpu, resources.cpu.OpenStream(1, account));
   return plan;
 }
 

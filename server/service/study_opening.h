@@ -11,6 +11,7 @@
 #include <absl/status/statusor.h>
 
 #include "server/mechanism/study_report.h"
+#include "server/service/caller.h"
 #include "server/service/codec_study_request.h"
 #include "server/service/stream_plan.h"
 #include "sinks/v1/mechanism.pb.h"
@@ -32,7 +33,8 @@ struct StudyPlan {
 // Checks the request, takes hold of its model and of places in the queues. Errors as the proto says
 // of RunStudy.
 absl::StatusOr<StudyPlan> OpenStudy(const sinks::v1::RunStudyRequest& proto,
-                                    const StreamResources& resources, const StreamLimits& limits);
+                                    const StreamResources& resources, const StreamLimits& limits,
+                                    const Caller& caller);
 
 sinks::v1::StudyStarted DescribeStudy(const StudyPlan& plan, const StreamLimits& limits,
                                       const std::string& request_id);

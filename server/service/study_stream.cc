@@ -85,7 +85,7 @@ void StudyStream::TakeRun() {
 }
 
 absl::Status StudyStream::Open() {
-  SINKD_ASSIGN_OR_RETURN(plan_, OpenStudy(request_, resources_, limits_));
+  SINKD_ASSIGN_OR_RETURN(plan_, OpenStudy(request_, resources_, limits_, record_.caller()));
   incoming_.assign(std::make_move_iterator(request_.mutable_samples()->begin()),
                    std::make_move_iterator(request_.mutable_samples()->end()));
   request_.Clear();

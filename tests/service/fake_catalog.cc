@@ -142,6 +142,11 @@ absl::StatusOr<std::vector<Trace>> FakeRunner::Run(std::span<const TokenIds> bat
     const std::lock_guard lock(mutex_);
     largest_batch_ = std::max(largest_batch_, static_cast<int>(batch.size()));
   }
+  if (on_batch) {
+    std::vector<size_t> lengths;
+    for (const TokenIds& ids : batch) lengths.push_back(ids.size());
+    on_batch(lengths);
+  }
   std::vector<Trace> traces;
   for (const TokenIds& ids : batch) {
     {
@@ -196,7 +201,8 @@ absl::StatusOr<ModelEntry> FakeCatalog::Get(std::string_view id) const {
 
 absl::StatusOr<ModelEntry> FakeCatalog::Load(
     std::string_view id, const LoadOptions& options,
-    const std::function<void(const LoadProgress&)>& progress, std::stop_token stop) {
+    const std::function<void(const LoadProgress&)>& progress, std::stop_token stop,
+    std::optional<bool> pinned) {
   SINKD_ASSIGN_OR_RETURN(ModelEntry entry, Get(id));
   if (id == "broken") {
     return FailedPrecondition("config.json is missing", {.reason = "CHECKPOINT_INVALID",
@@ -210,6 +216,7 @@ absl::StatusOr<ModelEntry> FakeCatalog::Load(
   entry.info = runner->info();
   entry.info->device = options.device;
   entry.info->residency = options.residency;
+  entry.pinned = pinned.value_or(false);
   return entry;
 }
 

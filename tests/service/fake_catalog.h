@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -62,6 +63,7 @@ class FakeRunner final : public SampleRunner {
   StudyScript study;
   ModelInfo info_;
   std::function<absl::Status(const TokenIds& ids, std::stop_token stop)> before_run;
+  std::function<void(const std::vector<size_t>& lengths)> on_batch;
 
   int runs() const;            // samples run
   int largest_batch() const;   // samples run together
@@ -83,7 +85,7 @@ class FakeCatalog final : public ModelCatalog {
   absl::StatusOr<ModelEntry> Get(std::string_view id) const override;
   absl::StatusOr<ModelEntry> Load(std::string_view id, const LoadOptions& options,
                                   const std::function<void(const LoadProgress&)>& progress,
-                                  std::stop_token stop) override;
+                                  std::stop_token stop, std::optional<bool> pinned) override;
   // A plan with kPlannedTensors tensors; BAD_DEVICE for any device but "cpu" and "auto".
   absl::StatusOr<ModelPlan> Plan(std::string_view id, const LoadOptions& options,
                                  int64_t positions) const override;

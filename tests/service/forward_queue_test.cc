@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <latch>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +14,8 @@ namespace sinkd::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 constexpr size_t kBatchTokens = 2048;
 
@@ -51,7 +54,7 @@ class ForwardQueueTest : public ::testing::Test {
   Executor executor_{{}};
   std::unique_ptr<Executor::Stream> other_ = *executor_.OpenStream(1);
   std::shared_ptr<FakeRunner> runner_ = std::make_shared<FakeRunner>();
-  std::shared_ptr<ForwardQueue> queue_ = std::make_shared<ForwardQueue>(
+  std::shared_ptr<ForwardQueue> queue_ = ForwardQueue::Open(
       runner_, *executor_.OpenStream(1),
       ForwardQueue::Options{.stop = stop_.get_token(),
                             .on_depth = [this](int64_t change) { depth_ += change; }});
@@ -123,6 +126,119 @@ TEST_F(ForwardQueueTest, ForgetsWhatWaitsWhenClosed) {
   Run();
   EXPECT_THAT(outcomes_, ElementsAre("waits", "waits"));
   EXPECT_EQ(runner_->runs(), 0);
+}
+
+// Queues of one group; all samples wait until Run.
+class ForwardGroupTest : public ::testing::Test {
+ protected:
+  ForwardGroupTest() {
+    EXPECT_TRUE(other_->Submit({.run = [this](const absl::Status&) { held_.wait(); }}).ok());
+    runner_->on_batch = [this](const std::vector<size_t>& lengths) { batches_.push_back(lengths); };
+  }
+  ~ForwardGroupTest() override {
+    for (const auto& queue : queues_) queue->Close();
+  }
+
+  ForwardQueue& Open(Lane lane, std::stop_token stop = {}, TraceRequest request = {},
+                     Executor::Clock::time_point deadline = Executor::Clock::time_point::max()) {
+    const std::string caller = std::to_string(queues_.size());
+    return *queues_.emplace_back(
+        ForwardQueue::Open(runner_, *executor_.OpenStream(1, {.caller = caller, .lane = lane}),
+                           {.group = groups_.For(runner_->info(), request),
+                            .request = request,
+                            .stop = std::move(stop),
+                            .deadline = deadline}));
+  }
+
+  void Push(ForwardQueue& queue, size_t length) {
+    queue.Push(
+        {.ids = TokenIds(length, 1),
+         .done = [this, length](const absl::StatusOr<Trace>& trace, std::chrono::duration<double>) {
+           outcomes_[length] = absl::StatusCodeToString(trace.status().code());
+         }});
+  }
+
+  void Run() {
+    held_.count_down();
+    executor_.Shutdown(Executor::ShutdownMode::kDrain);
+  }
+
+  std::latch held_{1};
+  std::vector<std::vector<size_t>> batches_;  // lengths of each pass
+  std::map<size_t, std::string> outcomes_;    // by length
+  Executor executor_{{}};
+  std::unique_ptr<Executor::Stream> other_ = *executor_.OpenStream(1, {.lane = Lane::kBatch});
+  std::shared_ptr<FakeRunner> runner_ = std::make_shared<FakeRunner>();
+  ForwardGroups groups_;
+  std::vector<std::shared_ptr<ForwardQueue>> queues_;
+};
+
+TEST_F(ForwardGroupTest, ShortSamplesOfManyStreamsRunInOnePass) {
+  for (const size_t length : {3u, 4u, 5u}) Push(Open(Lane::kInteractive), length);
+  Run();
+  ASSERT_EQ(batches_.size(), 1u);
+  EXPECT_THAT(batches_[0], UnorderedElementsAre(3, 4, 5));
+  EXPECT_THAT(outcomes_, ElementsAre(Pair(3, "OK"), Pair(4, "OK"), Pair(5, "OK")));
+}
+
+TEST_F(ForwardGroupTest, APassIsFilledNoFurtherThanItsTokens) {
+  Push(Open(Lane::kBatch), kBatchTokens - 10);
+  Push(Open(Lane::kBatch), 11);
+  Push(Open(Lane::kBatch), 10);
+  Run();
+  EXPECT_THAT(batches_, ElementsAre(ElementsAre(kBatchTokens - 10, 10), ElementsAre(11)));
+}
+
+TEST_F(ForwardGroupTest, APersonsSamplesDoNotWaitForBatchWorkInTheirPass) {
+  Push(Open(Lane::kInteractive), 3);
+  Push(Open(Lane::kBatch), 4);
+  Push(Open(Lane::kInteractive), 5);
+  Run();
+  EXPECT_THAT(batches_, ElementsAre(ElementsAre(3, 5), ElementsAre(4)));
+}
+
+TEST_F(ForwardGroupTest, OtherRequestsRunApart) {
+  Push(Open(Lane::kInteractive), 3);
+  Push(Open(Lane::kInteractive, {}, {.attention = false}), 4);
+  Run();
+  EXPECT_THAT(batches_, ElementsAre(ElementsAre(3), ElementsAre(4)));
+}
+
+TEST_F(ForwardGroupTest, WhoHasStoppedOrIsTooLateIsNotTakenAlong) {
+  std::stop_source stop;
+  Push(Open(Lane::kInteractive), 3);
+  Push(Open(Lane::kInteractive, stop.get_token()), 4);
+  Push(Open(Lane::kInteractive, {}, {}, Executor::Clock::time_point::min()), 5);
+  stop.request_stop();
+  Run();
+  EXPECT_THAT(batches_, ElementsAre(ElementsAre(3)));
+  EXPECT_THAT(outcomes_,
+              ElementsAre(Pair(3, "OK"), Pair(4, "CANCELLED"), Pair(5, "DEADLINE_EXCEEDED")));
+}
+
+TEST_F(ForwardGroupTest, APassStopsOnlyWhenAllItsStreamsHave) {
+  std::stop_source first, second;
+  Push(Open(Lane::kInteractive, first.get_token()), 3);
+  Push(Open(Lane::kInteractive, second.get_token()), 4);
+  runner_->before_run = [&](const TokenIds&, std::stop_token stop) {
+    first.request_stop();
+    EXPECT_FALSE(stop.stop_requested());
+    second.request_stop();
+    EXPECT_TRUE(stop.stop_requested());
+    return Cancelled("stopped");
+  };
+  Run();
+  EXPECT_THAT(outcomes_, ElementsAre(Pair(3, "CANCELLED"), Pair(4, "CANCELLED")));
+}
+
+TEST_F(ForwardGroupTest, OneBadSampleIsTheTroubleOfItsStreamAlone) {
+  for (const size_t length : {3u, 4u, 5u}) Push(Open(Lane::kInteractive), length);
+  runner_->before_run = [](const TokenIds& ids, std::stop_token) {
+    return ids.size() == 4 ? ResourceExhausted("out of memory", {.reason = "OUT_OF_MEMORY"})
+                           : absl::OkStatus();
+  };
+  Run();
+  EXPECT_THAT(outcomes_, ElementsAre(Pair(3, "OK"), Pair(4, "RESOURCE_EXHAUSTED"), Pair(5, "OK")));
 }
 
 TEST_F(ForwardQueueTest, BatchesMoreWhenWeightsAreStreamed) {
