@@ -1,9 +1,9 @@
 // Accumulator: one analysis' part of a Summary - a fold over records that can be merged.
 //
 // The contract of every accumulator: the report depends on the set of records alone, not on the
-// order in which they were added or how they were split over accumulators that were merged. Counts
-// are exact; real numbers are the same to rounding because sums are compensated and anything that
-// depends on order is sorted by content (never by sample_index, which shards may share).
+// order in which they were added or how they were split over accumulators that were merged: to the
+// last bit, because sums are exact (exact_sum.h) and anything that depends on order is sorted by
+// content (never by sample_index, which shards may share).
 // Thread-safety: none.
 #pragma once
 

@@ -5,7 +5,7 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "server/analysis/compensated_sum.h"
+#include "server/analysis/exact_sum.h"
 #include "server/analysis/summary.h"
 
 namespace sinkd {
@@ -33,13 +33,13 @@ SortedSamples Sorted(const std::vector<CompensationSample>& samples) {
 
 std::vector<double> Means(const SortedSamples& samples,
                           std::vector<float> CompensationCurves::*curve) {
-  std::vector<CompensatedSum> sums((samples[0]->curves.*curve).size());
+  std::vector<ExactSum> sums((samples[0]->curves.*curve).size());
   for (const CompensationSample* sample : samples) {
     const std::vector<float>& values = sample->curves.*curve;
     for (size_t l = 0; l < sums.size(); ++l) sums[l].Add(static_cast<double>(values[l]));
   }
   std::vector<double> means;
-  for (const CompensatedSum& sum : sums) {
+  for (const ExactSum& sum : sums) {
     means.push_back(sum.value() / static_cast<double>(samples.size()));
   }
   return means;

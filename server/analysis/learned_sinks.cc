@@ -35,7 +35,7 @@ void LearnedSinkAccumulator::Report(SummaryReport& report) const {
   if (samples_ == 0) return;
   LearnedSinkReport& learned = report.learned_sinks.emplace();
   learned.samples = samples_;
-  for (const CompensatedSum& sum : sums_) {
+  for (const ExactSum& sum : sums_) {
     learned.mass.push_back(sum.value() / static_cast<double>(samples_));
   }
 }

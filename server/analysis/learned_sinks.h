@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "server/analysis/accumulator.h"
-#include "server/analysis/compensated_sum.h"
+#include "server/analysis/exact_sum.h"
 #include "server/analysis/records.h"
 #include "server/engine/trace.h"
 
@@ -24,7 +24,7 @@ class LearnedSinkAccumulator : public AccumulatorOf<LearnedSinkAccumulator> {
 
  private:
   int64_t samples_ = 0;
-  std::vector<CompensatedSum> sums_;  // [L] over samples; empty until the first
+  std::vector<ExactSum> sums_;  // [L] over samples; empty until the first
 };
 
 }  // namespace sinkd

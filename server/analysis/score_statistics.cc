@@ -35,8 +35,8 @@ ScoreStatistics ScoreGroup::Statistics(SinkKind kind) const {
   const double n = static_cast<double>(count_);
   s.mean = sum_.value() / n;
   if (count_ < 2) return s;
-  // Around the rounded mean m: sum x^2 - 2 m sum x + n m^2, in twice the precision throughout.
-  CompensatedSum mean_squared, deviations = squares_;
+  // Around the rounded mean m: sum x^2 - 2 m sum x + n m^2, without rounding before the end.
+  ExactSum mean_squared, deviations = squares_;
   mean_squared.AddProduct(s.mean, s.mean);
   deviations.AddScaled(-2 * s.mean, sum_);
   deviations.AddScaled(n, mean_squared);

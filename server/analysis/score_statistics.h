@@ -5,7 +5,7 @@
 #include <array>
 
 #include "server/analysis/accumulator.h"
-#include "server/analysis/compensated_sum.h"
+#include "server/analysis/exact_sum.h"
 #include "server/analysis/records.h"
 #include "server/analysis/summary.h"
 
@@ -22,7 +22,7 @@ class ScoreGroup {
   int64_t count_ = 0;
   int64_t undefined_ = 0;
   double minimum_ = 0, maximum_ = 0;
-  CompensatedSum sum_, squares_;
+  ExactSum sum_, squares_;
 };
 
 class ScoreAccumulator : public AccumulatorOf<ScoreAccumulator> {

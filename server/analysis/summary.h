@@ -1,6 +1,6 @@
 // Summary: a fold over records. Add records in any order, merge summaries of disjoint sets in any
-// order: Report() gives the same counts exactly and the same sums to rounding. The same fold
-// serves a live stream, a stored run, a query over many runs, and shards from many machines.
+// order: Report() gives the same numbers to the last bit. The same fold serves a live stream, a
+// stored run, a query over many runs, and shards from many machines.
 //
 // Memory: O(distinct levels + tokens) plus one point per sink for the regression and one set of
 // curves per sample for the compensation bootstrap. Report() sorts the points and draws the

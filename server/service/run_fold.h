@@ -2,8 +2,8 @@
 //
 // While a page of records is folded the next one is read, so memory is that of two pages and of the
 // summary (summary.h). Failed samples are left out.
-// The order is that of storing, run by run, so that the same records give the same summary to the
-// last bit however many streams brought them.
+// The same records give the same summary to the last bit, however many streams brought them into
+// however many runs (summary.h).
 //
 // Thread-safety: none; one thread at a time.
 #pragma once
