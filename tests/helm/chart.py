@@ -25,8 +25,8 @@ def helm(*arguments):
 
 
 def template(values, version=VERSIONS[1], *arguments):
-    """The objects that a release `sinks` in the namespace `lab` consists of. `values` is a file or a
-    dictionary."""
+    """The objects that a release `sinks` in the namespace `lab` consists of. `values` is a file or
+    a dictionary."""
     if isinstance(values, dict):
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
             yaml.safe_dump(values, file)

@@ -39,8 +39,9 @@ class Documents(unittest.TestCase):
         self.assertEqual(rendered, yaml.safe_load(rules))
 
     def test_the_pages_helm_commands_are_taken(self):
-        commands = [shlex.split(line) for line in
-                    re.findall(r"^\$ helm (?:install|upgrade) (.*)$", values_table.PAGE.read_text(), re.M)]
+        page = values_table.PAGE.read_text()
+        commands = [shlex.split(line)
+                    for line in re.findall(r"^\$ helm (?:install|upgrade) (.*)$", page, re.M)]
         self.assertEqual(len(commands), 3)
         release, chart, *given = commands[0]
         for _, _, *more in commands:
@@ -55,7 +56,8 @@ class Documents(unittest.TestCase):
             self.assertIn(f"examples/{file.name}", page)
 
     def test_the_chart_is_of_the_version_of_the_project(self):
-        project = re.search(r"project\(sinkd VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())
+        build = (ROOT / "CMakeLists.txt").read_text()
+        project = re.search(r"project\(sinkd VERSION ([0-9.]+)", build)
         chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
         self.assertEqual((chart["version"], chart["appVersion"]), (project[1], project[1]))
 

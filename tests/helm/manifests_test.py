@@ -127,7 +127,8 @@ class Restricted(unittest.TestCase):
             "hostNetwork is set": lambda spec: spec.update(hostNetwork=True),
             "volume tmp is a hostPath": lambda spec: spec["volumes"][3].update(hostPath={}),
             "sinkd: may gain privileges":
-                lambda spec: spec["containers"][0]["securityContext"].pop("allowPrivilegeEscalation"),
+                lambda spec: spec["containers"][0]["securityContext"].update(
+                    allowPrivilegeEscalation=True),
             "sinkd: may run as root": lambda spec: spec["securityContext"].pop("runAsNonRoot"),
             "sinkd: runs as root":
                 lambda spec: spec["containers"][0]["securityContext"].update(runAsUser=0),

@@ -13,7 +13,8 @@ def violations(spec):
              if spec.get(field)]
     found += [f"sysctl {each['name']}" for each in pod.get("sysctls", [])]
     for volume in spec.get("volumes", []):
-        found += [f"volume {volume['name']} is a {kind}" for kind in volume.keys() - {"name"} - VOLUMES]
+        kinds = volume.keys() - {"name"} - VOLUMES
+        found += [f"volume {volume['name']} is a {kind}" for kind in kinds]
     for kind in ("initContainers", "containers", "ephemeralContainers"):
         for container in spec.get(kind, []):
             found += [f"{container['name']}: {each}" for each in _of_container(container, pod)]

@@ -61,4 +61,4 @@ if __name__ == "__main__":
     if "--write" in sys.argv[1:]:
         PAGE.write_text(head + BEGIN + table() + END + tail)
     elif there != table():
-        sys.exit("docs/kubernetes.md is behind values.yaml: python -m tests.helm.values_table --write")
+        sys.exit(f"{PAGE} is behind values.yaml: python -m tests.helm.values_table --write")
