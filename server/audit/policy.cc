@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "server/audit/measures.h"
+#include "server/audit/yaml_document.h"
 #include "server/audit/yaml_map.h"
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
@@ -155,12 +156,8 @@ absl::StatusOr<Policy> ParsePolicy(std::string_view yaml) {
   }
   // yaml-cpp reports by throwing; nothing of it leaves this function.
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(yaml));
-    if (documents.size() != 1) {
-      return PolicyError(YAML::Mark::null_mark(), "", StrCat(documents.size(), " documents"),
-                         "must be one YAML document", "keep one of them");
-    }
-    return ReadPolicy(documents.front());
+    SINKD_ASSIGN_OR_RETURN(const YAML::Node document, ReadYamlDocument(std::string(yaml)));
+    return ReadPolicy(document);
   } catch (const YAML::Exception& error) {
     return PolicyError(error.mark, "", "", StrCat("is no YAML: ", error.msg),
                        "mend the line; YAML indents with blanks");
