@@ -96,6 +96,7 @@ absl::StatusOr<v1::Model> ModelClient::Load(
   v1::LoadModelRequest request;
   request.set_name(ModelName(name));
   SetLoad(load, request);
+  if (load.pinned) request.set_pinned(*load.pinned);
   ScopedCall call(options);
   const auto reader = stub_->LoadModel(call.context(), request);
   v1::LoadModelResponse response;

@@ -29,6 +29,7 @@ struct LoadOptions {
   std::string device;
   sinks::v1::ComputeType compute_type = sinks::v1::COMPUTE_TYPE_UNSPECIFIED;
   sinks::v1::Residency residency = sinks::v1::RESIDENCY_UNSPECIFIED;
+  std::optional<bool> pinned;  // of no meaning to plans
 };
 
 struct PlanOptions {

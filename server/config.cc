@@ -15,6 +15,7 @@
 
 #include "server/base/status.h"
 #include "server/config_file.h"
+#include "server/config_memory.h"
 #include "server/config_store.h"
 #include "server/config_values.h"
 #include "server/models/model_id.h"
@@ -189,9 +190,11 @@ const std::array kSettings = {
             Quoted<&Config::port_file>},
     Setting{"model-root", "DIR", "Folder that holds one folder per model (required)",
             ApplyModelRoot, ShowModelRoot},
-    Setting{"load", "ID",
-            "Model to load at start; may be given several times (in the variable: a,b)", ApplyLoad,
-            QuotedList<&Config::load>, /*repeatable=*/true},
+    Setting{
+        "load", "ID",
+        "Model to load at start, and to keep when another load needs room (pinned); may be given "
+        "several times (in the variable: a,b)",
+        ApplyLoad, QuotedList<&Config::load>, /*repeatable=*/true},
     Setting{"device", "DEVICE",
             "Device models are loaded on unless a request says otherwise: cpu, cuda:0; auto (all "
             "GPUs, or the CPU where there are none); or a map, cuda:0=0-15,cuda:1=16-31",
@@ -208,6 +211,11 @@ const std::array kSettings = {
             "Where weights are while a model runs, unless a request says otherwise: resident (all "
             "in memory), streamed (two blocks at a time, read from disk)",
             Choice<&Config::residency, kResidencies>, ChoiceName<&Config::residency, kResidencies>},
+    Setting{
+        "memory-budget", "BUDGET",
+        "What devices may hold, weights and samples that run: cpu=8GiB,cuda:0=60GiB; of a "
+        "device that is not named nine tenths of what is free, within the control group's limit",
+        ApplyMemoryBudget, ShowMemoryBudget},
     Setting{"threads", "N", "Threads inside one operation, 0 to 1024; 0 = one per core",
             Integer<&Config::threads, 0, 1024>, Number<&Config::threads>},
     Setting{"max-sample-tokens", "N",

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +38,9 @@ struct Config {
   std::string device = "cpu";     // default device of a load, "auto" and maps included
   ComputeType compute_type = ComputeType::kAuto;
   Residency residency = Residency::kResident;
+  // What devices may hold, in bytes; of one that is not named: nine tenths of what is free when the
+  // server begins to use it.
+  std::map<std::string, int64_t> memory_budget;
   int threads = 0;  // inside one operation; 0 = one per core, already resolved by ParseConfig
 
   int64_t max_sample_tokens = 32768;    // longest sample, beside the model's own limit

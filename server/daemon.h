@@ -42,6 +42,7 @@ class Daemon {
  private:
   absl::Status OpenStore();
   absl::Status OpenPorts();
+  std::string RenderMetrics();
   void LoadModels(const std::stop_token& stop);  // on loader_
   void BecomeReady();
   void Drain();

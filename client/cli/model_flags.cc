@@ -70,6 +70,8 @@ void AddModelCommands(CLI::App& app, Invocation& invocation) {
                               Command::kLoad);
   AddModel(*load, options, "Model to load");
   AddLoadFlags(*load, options.load);
+  load->add_flag("--pin,!--no-pin", options.load.pinned,
+                 "Keep it in memory when another load needs room; of a loaded model: from now on");
   load->footer("Example:\n  sinkctl load smollm2-135m --compute-type float32");
 
   CLI::App* unload =

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <google/protobuf/util/time_util.h>
 
 #include "client/cli/csv_row.h"
 #include "client/cli/json_parts.h"
@@ -16,7 +17,8 @@ namespace v1 = ::sinks::v1;
 
 constexpr std::string_view kHeader =
     "name,state,architecture,blocks,hidden_size,heads,kv_heads,vocabulary_size,max_positions,"
-    "device,compute_type,weight_bytes,has_chat_template,failure,warnings,residency\r\n";
+    "device,compute_type,weight_bytes,has_chat_template,failure,warnings,residency,pinned,last_"
+    "used_time,users\r\n";
 
 std::string Id(const v1::Model& model) {
   return ModelId(model.name());
@@ -44,6 +46,11 @@ bool IsStreamed(const v1::Model& model) {
   return model.residency() == v1::RESIDENCY_STREAMED;
 }
 
+std::string LastUsed(const v1::Model& model) {
+  return google::protobuf::util::TimeUtil::ToString(
+      google::protobuf::util::TimeUtil::SecondsToTimestamp(model.last_used_time().seconds()));
+}
+
 std::string JsonLine(const v1::Model& model) {
   return fmt::format("{{\"type\":\"model\",\"model\":{}}}\n", ToJson(model));
 }
@@ -59,7 +66,9 @@ std::string CsvLine(const v1::Model& model) {
   row.AddIf(model.has_weight_bytes(), model.weight_bytes());
   row.AddIf(model.has_has_chat_template(), model.has_chat_template());
   row.Add(model.failure()).Add(fmt::format("{}", fmt::join(model.warnings(), "; ")));
-  row.Add(ResidencyName(model.residency()));
+  row.Add(ResidencyName(model.residency())).AddIf(model.has_pinned(), model.pinned());
+  row.Add(model.has_last_used_time() ? LastUsed(model) : "");
+  row.AddIf(model.has_users(), model.users());
   return row.Take();
 }
 
@@ -76,7 +85,9 @@ std::vector<Cell> Row(const v1::Model& model) {
           number(model.has_max_positions(), model.max_positions()),
           OrAbsent(model.device()),
           OrAbsent(ComputeTypeName(model.compute_type())) + (IsStreamed(model) ? ", streamed" : ""),
-          model.has_weight_bytes() ? Bytes(model.weight_bytes()) : kAbsent,
+          model.has_weight_bytes()
+              ? Bytes(model.weight_bytes()) + (model.pinned() ? ", pinned" : "")
+              : kAbsent,
           model.has_chat_template() ? "yes" : "no"};
 }
 
@@ -97,6 +108,10 @@ std::string Card(const v1::Model& model, const Terminal& terminal) {
     line("held on", fmt::format("{} as {}, {}{}", client::MakePrintable(model.device()),
                                 ComputeTypeName(model.compute_type()), Bytes(model.weight_bytes()),
                                 IsStreamed(model) ? ", streamed from disk" : ""));
+  }
+  if (model.has_pinned()) {
+    line("memory", model.pinned() ? "pinned" : "goes when another load needs room");
+    line("users", fmt::format("{}, last used {}", Grouped(model.users()), LastUsed(model)));
   }
   if (!model.failure().empty()) {
     line("failure", Paint(terminal.color_out, Style::kRed, client::MakePrintable(model.failure())));

@@ -56,7 +56,8 @@ absl::StatusOr<ModelPlan> PlanModel(const std::filesystem::path& folder, const L
                       .first_block = span.first,
                       .blocks = span.blocks,
                       .weight_bytes = held[d],
-                      .activation_bytes = ActivationBytes(spec, plan.positions),
+                      .activation_bytes =
+                          ForwardBytes(spec, plan.compute_type, span.device, {&plan.positions, 1}),
                       .free_bytes = FreeBytes(at::Device(span.device))};
     share.fits =
         share.free_bytes == 0 || share.weight_bytes + share.activation_bytes <= share.free_bytes;

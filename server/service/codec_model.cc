@@ -1,6 +1,7 @@
 #include "server/service/codec_model.h"
 
 #include <absl/strings/str_cat.h>
+#include <google/protobuf/util/time_util.h>
 
 #include "server/base/status.h"
 
@@ -118,6 +119,11 @@ sinks::v1::Model EncodeModel(const ModelEntry& entry) {
     out.set_residency(EncodeResidency(entry.info->residency));
     out.set_weight_bytes(entry.info->weight_bytes);
     out.set_has_chat_template(entry.has_chat_template);
+    out.set_pinned(entry.pinned);
+    out.set_users(static_cast<int32_t>(entry.users));
+    *out.mutable_last_used_time() = google::protobuf::util::TimeUtil::NanosecondsToTimestamp(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(entry.last_used.time_since_epoch())
+            .count());
     for (const std::string& warning : entry.info->warnings) out.add_warnings(warning);
   }
   if (!entry.failure.empty()) out.set_failure(entry.failure);

@@ -43,8 +43,9 @@ absl::Status LoadStream::Start(const grpc::ByteBuffer& bytes) {
   SINKD_ASSIGN_OR_RETURN(const LoadOptions options,
                          DecodeLoadOptions(request, resources_.catalog.defaults()));
   SINKD_ASSIGN_OR_RETURN(slot_, resources_.loads.OpenStream(1));
-  const auto run = [self = shared_from_this(), options](const absl::Status& admitted) {
-    if (admitted.ok()) return self->Load(options);
+  const auto pinned = request.has_pinned() ? std::optional<bool>(request.pinned()) : std::nullopt;
+  const auto run = [self = shared_from_this(), options, pinned](const absl::Status& admitted) {
+    if (admitted.ok()) return self->Load(options, pinned);
     const std::lock_guard lock(self->mutex_);
     self->End(admitted);
     self->Pump();
@@ -52,7 +53,7 @@ absl::Status LoadStream::Start(const grpc::ByteBuffer& bytes) {
   return slot_->Submit({.run = run, .stop = stop_.get_token(), .deadline = deadline_});
 }
 
-void LoadStream::Load(const LoadOptions& options) {
+void LoadStream::Load(const LoadOptions& options, std::optional<bool> pinned) {
   const auto progress = [this](const LoadProgress& done) {
     const std::lock_guard lock(mutex_);
     next_.emplace();
@@ -61,7 +62,7 @@ void LoadStream::Load(const LoadOptions& options) {
     Pump();
   };
   const absl::StatusOr<ModelEntry> entry =
-      resources_.catalog.Load(id_, options, progress, stop_.get_token());
+      resources_.catalog.Load(id_, options, progress, stop_.get_token(), pinned);
   const std::lock_guard lock(mutex_);
   if (entry.ok()) {
     if (!next_) next_ = written_;  // the last message repeats the counts

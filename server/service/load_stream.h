@@ -49,7 +49,7 @@ class LoadStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
 
  private:
   absl::Status Start(const grpc::ByteBuffer& bytes);
-  void Load(const LoadOptions& options);  // on the executor
+  void Load(const LoadOptions& options, std::optional<bool> pinned);  // on the executor
   void EndOnAbort();
 
   // Under the lock.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -58,7 +59,7 @@ class ModelCatalog {
   virtual absl::StatusOr<ModelEntry> Get(std::string_view id) const = 0;
   virtual absl::StatusOr<ModelEntry> Load(std::string_view id, const LoadOptions& options,
                                           const std::function<void(const LoadProgress&)>& progress,
-                                          std::stop_token stop) = 0;
+                                          std::stop_token stop, std::optional<bool> pinned) = 0;
   virtual absl::StatusOr<ModelPlan> Plan(std::string_view id, const LoadOptions& options,
                                          int64_t positions) const = 0;
   virtual absl::StatusOr<ModelEntry> Unload(std::string_view id) = 0;

@@ -17,8 +17,8 @@ class RegistryCatalog final : public ModelCatalog {
   absl::StatusOr<ModelEntry> Get(std::string_view id) const override { return registry_.Get(id); }
   absl::StatusOr<ModelEntry> Load(std::string_view id, const LoadOptions& options,
                                   const std::function<void(const LoadProgress&)>& progress,
-                                  std::stop_token stop) override {
-    return registry_.Load(id, options, progress, std::move(stop));
+                                  std::stop_token stop, std::optional<bool> pinned) override {
+    return registry_.Load(id, options, progress, std::move(stop), pinned);
   }
   absl::StatusOr<ModelPlan> Plan(std::string_view id, const LoadOptions& options,
                                  int64_t positions) const override {

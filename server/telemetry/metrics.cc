@@ -14,6 +14,7 @@
 
 #include "server/telemetry/connection_metrics.h"
 #include "server/telemetry/latest_runs.h"
+#include "server/telemetry/memory_gauges.h"
 
 namespace sinkd {
 namespace {
@@ -74,6 +75,7 @@ struct Metrics::Families {
   prometheus::Family<Gauge>* weight_family = nullptr;
   Gauge* stuck_devices = nullptr;
   LatestRuns latest_runs{registry};
+  MemoryGauges memory{registry};
   ConnectionMetrics connections{registry};
 
   std::mutex models_mutex;
@@ -260,6 +262,15 @@ void Metrics::ModelUnloaded(std::string_view model) {
   families_->weight_family->Remove(found->second);
   families_->weights.erase(found);
   families_->models->Set(static_cast<double>(families_->weights.size()));
+}
+
+void Metrics::SetMemory(const std::string& device, int64_t budget, int64_t weights,
+                        int64_t reserved) {
+  families_->memory.Set(device, budget, weights, reserved);
+}
+
+void Metrics::SetEvictions(int64_t total) {
+  families_->memory.SetEvictions(total);
 }
 
 void Metrics::RunSummarized(std::string_view model, const RunGauges& run) {

@@ -85,6 +85,10 @@ class Metrics {
   void ModelLoaded(std::string_view model, int64_t weight_bytes);
   void ModelUnloaded(std::string_view model);
 
+  // What may be held on a device and what is, of loads and passes under way `reserved`.
+  void SetMemory(const std::string& device, int64_t budget, int64_t weights, int64_t reserved);
+  void SetEvictions(int64_t total);  // models unloaded to make room, since the start
+
   // A run of the model was summed up, and is its latest from now on. Of at most 100 models, those
   // with the latest runs.
   void RunSummarized(std::string_view model, const RunGauges& run);

@@ -65,9 +65,12 @@ int main(int argc, char** argv) {
     ok = ok && Run(**model, batch);
     peak = sinkd::testing::StatusBytes("VmHWM");
   }).join();
+  const sinkd::ModelInfo& info = (*model)->info();
+  std::vector<int64_t> lengths;
+  for (const sinkd::TokenIds& ids : batch) lengths.push_back(static_cast<int64_t>(ids.size()));
   std::printf("%lld %.0f\n",
-              static_cast<long long>(sinkd::ActivationBytes((*model)->info().spec,
-                                                            static_cast<int64_t>(batch[0].size()))),
+              static_cast<long long>(
+                  sinkd::ForwardBytes(info.spec, info.compute_type, info.device, lengths)),
               peak - before);
   return ok ? 0 : 1;
 }
