@@ -50,6 +50,7 @@ Server::Options ServerOptions(const Config& config, const std::string& version) 
           .max_queue = config.max_queue,
           .max_streams = config.max_streams,
           .cpu_threads = std::clamp(config.threads / 4, 1, 4),
+          .stuck_after = config.stuck_after,
           .limits = {.max_sample_tokens = config.max_sample_tokens,
                      .read_ahead = config.read_ahead,
                      .template_date = config.template_date,
@@ -122,8 +123,12 @@ absl::Status Daemon::OpenPorts() {
                                               .access = AccessOf(config_)},
                                              CountedPort("http", LimitsOf(config_), metrics_)));
   }
-  SINKD_ASSIGN_OR_RETURN(
-      server_, Server::Start(ServerOptions(config_, version_), catalog_, metrics_, store_.get()));
+  Server::Options options = ServerOptions(config_, version_);
+  options.on_stuck = [this](bool stuck) {
+    readiness_.SetStuck(stuck ? "the work of a device makes no progress" : "");
+    metrics_.SetReady(!readiness_.WhyNot());
+  };
+  SINKD_ASSIGN_OR_RETURN(server_, Server::Start(options, catalog_, metrics_, store_.get()));
   Log(LogLevel::kInfo, "listening",
       {{"version", version_}, {"grpc", server_->address()}, {"http", HttpAddress()}});
   return absl::OkStatus();
@@ -141,7 +146,7 @@ std::string Daemon::RenderMetrics() {
 void Daemon::LoadModels(const std::stop_token& stop) {
   for (const std::string& id : config_.load) {
     const auto begin = std::chrono::steady_clock::now();
-    const absl::StatusOr<ModelEntry> entry = 
+    const absl::StatusOr<ModelEntry> entry =
         catalog_.Load(id, registry_.defaults(), {}, stop, /*pinned=*/true);
     if (stop.stop_requested()) return;
     if (!entry.ok()) {

@@ -17,7 +17,13 @@ void Readiness::SetDraining(std::string why) {
 
 std::optional<std::string> Readiness::WhyNot() const {
   const std::lock_guard lock(mutex_);
-  return why_not_;
+  if (why_not_ || stuck_.empty()) return why_not_;
+  return stuck_;
+}
+
+void Readiness::SetStuck(std::string why) {
+  const std::lock_guard lock(mutex_);
+  stuck_ = std::move(why);
 }
 
 }  // namespace sinkd

@@ -15,11 +15,13 @@ class Readiness {
 
   void SetReady();                    // no effect once draining
   void SetDraining(std::string why);  // for good
+  void SetStuck(std::string why);     // beside the rest; empty: no more
   std::optional<std::string> WhyNot() const;
 
  private:
   mutable std::mutex mutex_;
   std::optional<std::string> why_not_;
+  std::string stuck_;
   bool draining_ = false;
 };
 

@@ -7,6 +7,7 @@
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/base/work_beat.h"
 #include "server/engine/matrix_tensor.h"
 #include "server/engine/mlp.h"
 #include "server/engine/model_internals.h"
@@ -137,6 +138,7 @@ absl::StatusOr<Matrix> RunMlpAlone(const Model& model, int64_t block, const Matr
     TapObserver nobody;
     std::vector<at::Tensor> out;
     for (const at::Tensor& part : in.split(kMlpRows)) {
+      Beat();
       if (stop.stop_requested()) return Cancelled("the analysis was cancelled");
       out.push_back(RunMlp(spec, *weights, part, BlockTap(nobody, block, 0), 0));
     }

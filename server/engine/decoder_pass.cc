@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include "server/base/status.h"
+#include "server/base/work_beat.h"
 #include "server/engine/block_pass.h"
 #include "server/engine/linear.h"
 #include "server/engine/norm.h"
@@ -61,6 +62,7 @@ absl::Status DecoderPass::RunBlock(const BlockWeights& weights, int64_t block,
                                    const std::stop_token& stop) {
   const at::Device device = weights.output.device();
   for (size_t g = 0; g < groups_.size(); ++g) {
+    Beat();
     if (stop.stop_requested()) return Cancelled("the analysis was cancelled");
     std::optional<BlockEditor> editor;
     if (!edits.empty()) editor.emplace(edits, block, groups_[g]);

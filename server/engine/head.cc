@@ -8,6 +8,7 @@
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/base/work_beat.h"
 #include "server/engine/checkpoint.h"
 #include "server/engine/device.h"
 #include "server/engine/file_tensor_loader.h"
@@ -69,6 +70,7 @@ at::Tensor Head::Losses(const at::Tensor& states, const at::Tensor& targets,
   at::Tensor all = at::full({rows}, -std::numeric_limits<double>::infinity(), options);
   at::Tensor own = at::zeros({rows}, options);
   for (int64_t first = 0; first < vocabulary && !stop.stop_requested(); first += step) {
+    Beat();
     const int64_t count = std::min(step, vocabulary - first);
     const at::Tensor logits = Logits(states, first, count);
     all = at::logaddexp(all, at::logsumexp(logits, at::IntArrayRef{1}).to(at::kDouble));

@@ -8,6 +8,7 @@
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/base/work_beat.h"
 #include "server/engine/edit_checks.h"
 #include "server/engine/head.h"
 #include "server/engine/loss_meter.h"
@@ -168,6 +169,7 @@ class Runner {
 
   // A loss that was stopped halfway means nothing.
   absl::Status Done(Meter& meter, const std::function<void(size_t, PassOutcome)>& take) const {
+    Beat();
     if (stop_.stop_requested()) return Cancelled("the analysis was cancelled");
     std::vector<PassOutcome> outcomes = meter.Finish();
     for (size_t s = 0; s < outcomes.size(); ++s) take(s, std::move(outcomes[s]));

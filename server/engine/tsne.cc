@@ -10,6 +10,7 @@
 #include "server/base/parameter_check.h"
 #include "server/base/seeded_draws.h"
 #include "server/base/status.h"
+#include "server/base/work_beat.h"
 #include "server/engine/decomposition.h"
 #include "server/engine/matrix_input.h"
 #include "server/engine/matrix_tensor.h"
@@ -83,6 +84,7 @@ at::Tensor JointProbabilities(const at::Tensor& rows, double perplexity,
   const at::Tensor squares = rows.square().sum(1);
   const at::Tensor conditional = at::empty({n, n}, rows.options().dtype(at::kFloat));
   ForStrips(n, [&](int64_t first, int64_t height) {
+    Beat();
     if (stop.stop_requested()) return;
     const at::Tensor products = at::matmul(rows.narrow(0, first, height), rows.t());
     const at::Tensor distances =
@@ -209,6 +211,7 @@ absl::StatusOr<at::Tensor> Descend(const at::Tensor& joint, const at::Tensor& st
                                    int64_t iterations, const std::stop_token& stop) {
   Descent descent(joint, start);
   for (int64_t i = 0; i < iterations; ++i) {
+    Beat();
     if (stop.stop_requested()) return Cancelled("the analysis was cancelled");
     if (i == kExaggerated) descent.Rest();
     if (i < kExaggerated) {

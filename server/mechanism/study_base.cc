@@ -6,6 +6,7 @@
 #include "server/analysis/record_builder.h"
 #include "server/base/sample_name.h"
 #include "server/base/status.h"
+#include "server/base/work_beat.h"
 
 namespace sinkd {
 namespace {
@@ -40,6 +41,7 @@ StudyBase::StudyBase(const StudyParameters& parameters, const StudyModel& model,
 
 absl::Status StudyBase::Step(std::stop_token stop) {
   if (done()) return absl::OkStatus();
+  Beat();
   if (stop.stop_requested()) return Cancelled("the study was cancelled");
   SINKD_RETURN_IF_ERROR(phases_[phase_].run(step_, stop));
   ++step_;

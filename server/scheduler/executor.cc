@@ -30,7 +30,8 @@ struct ExecutorStream : FairOrder::Place {
 };
 
 struct ExecutorCore {
-  explicit ExecutorCore(Executor::Options given) : options(std::move(given)) {}
+  explicit ExecutorCore(Executor::Options given)
+      : options(std::move(given)), beats(static_cast<size_t>(options.threads)) {}
 
   struct Running {
     const ExecutorStream* stream;
@@ -38,6 +39,7 @@ struct ExecutorCore {
   };
 
   const Executor::Options options;
+  std::vector<WorkBeat> beats;  // of each thread
   mutable std::mutex mutex;
   std::condition_variable changed;
   FairOrder order;
@@ -140,8 +142,9 @@ struct ExecutorCore {
     ++jobs_done;
   }
 
-  void Work() {
+  void Work(WorkBeat& beat) {
     while (std::optional<Next> next = Take()) {
+      const WorkBeat::Job beating(beat);
       next->job.run(next->admitted);
       next->job.run = nullptr;  // what it holds may come back here
       Finish(*std::move(next));
@@ -160,6 +163,7 @@ struct ExecutorCore {
                               .jobs_done = jobs_done,
                               .busy_seconds = busy_seconds,
                               .callers = order.callers()};
+    for (const WorkBeat& beat : beats) snapshot.beats.push_back(beat.Now());
     for (const Running& job : running) {
       snapshot.running.push_back({job.stream->account, since(job.since)});
       snapshot.busy_seconds += snapshot.running.back().seconds;
@@ -229,7 +233,7 @@ void Executor::Stream::Drop() {
 
 Executor::Executor(Options options) : core_(std::make_shared<ExecutorCore>(std::move(options))) {
   for (int i = 0; i < core_->options.threads; ++i) {
-    threads_.emplace_back([core = core_] { core->Work(); });
+    threads_.emplace_back([core = core_, i] { core->Work(core->beats[static_cast<size_t>(i)]); });
   }
 }
 

@@ -27,6 +27,7 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
+#include "server/base/work_beat.h"
 #include "server/scheduler/fair_order.h"
 
 namespace sinkd {
@@ -47,6 +48,7 @@ struct ExecutorSnapshot {
   double busy_seconds = 0;          // of all threads, jobs that run included
   double longest_wait_seconds = 0;  // of a job that waits now
   std::vector<Running> running;
+  std::vector<WorkBeat::State> beats;  // of each thread
   std::vector<FairOrder::Caller> callers;
 };
 

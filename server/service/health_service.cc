@@ -77,12 +77,27 @@ HealthService::~HealthService() = default;
 
 HealthService::Proto::ServingStatus HealthService::StatusOf(const std::string& service) const {
   if (!services_.contains(service)) return Proto::SERVICE_UNKNOWN;
-  return serving_ ? Proto::SERVING : Proto::NOT_SERVING;
+  return serving_ && !stuck_ ? Proto::SERVING : Proto::NOT_SERVING;
+}
+
+bool HealthService::serving() const {
+  const std::lock_guard lock(mutex_);
+  return serving_ && !stuck_;
 }
 
 void HealthService::SetServing(bool serving) {
   const std::lock_guard lock(mutex_);
   serving_ = serving && !shut_down_;
+  TellAll();
+}
+
+void HealthService::SetStuck(bool stuck) {
+  const std::lock_guard lock(mutex_);
+  stuck_ = stuck;
+  TellAll();
+}
+
+void HealthService::TellAll() {
   for (const std::shared_ptr<Watcher>& watcher : watchers_) {
     watcher->Tell(StatusOf(watcher->name()));
   }

@@ -31,6 +31,10 @@ class HealthService final : public grpc::health::v1::Health::CallbackService {
   ~HealthService() override;
 
   void SetServing(bool serving);  // all of them
+  // While a device is stuck they are NOT_SERVING, whatever SetServing said.
+  void SetStuck(bool stuck);
+
+  bool serving() const;  // as a whole
 
   // NOT_SERVING for good, and all watches end with UNAVAILABLE once they have been told.
   void Shutdown();
@@ -45,11 +49,14 @@ class HealthService final : public grpc::health::v1::Health::CallbackService {
  private:
   class Watcher;
 
-  Proto::ServingStatus StatusOf(const std::string& service) const;  // under the lock
+  // Under the lock.
+  Proto::ServingStatus StatusOf(const std::string& service) const;
+  void TellAll();
 
-  std::mutex mutex_;  // taken before a watcher's
+  mutable std::mutex mutex_;  // taken before a watcher's
   std::set<std::string> services_;
   bool serving_ = false;
+  bool stuck_ = false;
   bool shut_down_ = false;
   std::set<std::shared_ptr<Watcher>> watchers_;
 };

@@ -10,6 +10,7 @@
 #include "server/base/status.h"
 #include "server/net/counted_port.h"
 #include "server/scheduler/device_pool.h"
+#include "server/scheduler/watchdog.h"
 #include "server/service/admission.h"
 #include "server/service/analysis_service.h"
 #include "server/service/audit_service.h"
@@ -18,6 +19,7 @@
 #include "server/service/mechanism_service.h"
 #include "server/service/model_service.h"
 #include "server/service/run_service.h"
+#include "server/telemetry/log.h"
 
 namespace sinkd {
 namespace {
@@ -33,8 +35,7 @@ constexpr std::chrono::seconds kLastWords{1};
 
 const std::vector<std::string>& ServiceNames() {
   static const auto& names = *new std::vector<std::string>{
-      sinks::v1::AnalysisService::service_full_name(),
-      sinks::v1::AuditService::service_full_name(),
+      sinks::v1::AnalysisService::service_full_name(), sinks::v1::AuditService::service_full_name(),
       sinks::v1::MechanismService::service_full_name(),
       sinks::v1::ModelService::service_full_name(), sinks::v1::RunService::service_full_name()};
   return names;
@@ -58,8 +59,12 @@ struct Server::Internals {
         models(catalog, admission, metrics),
         runs(store, admission, metrics, options.limits.template_date),
         audits(store, metrics),
-        analysis({catalog, admission, devices, groups, cpu, metrics, store, &storing}, options.limits),
-        mechanism({catalog, admission, devices, groups, cpu, metrics, store, &storing}, options.limits) {}
+        analysis({catalog, admission, devices, groups, cpu, metrics, store, &storing},
+                 options.limits),
+        mechanism({catalog, admission, devices, groups, cpu, metrics, store, &storing},
+                  options.limits) {}
+
+  void Watch(const Options& options, Metrics& metrics);
 
   Admission admission;
   DevicePool devices;
@@ -74,7 +79,22 @@ struct Server::Internals {
   MechanismService mechanism;
   std::unique_ptr<grpc::Server> grpc;
   std::optional<GrpcPort> port;
+  std::optional<Watchdog> watchdog;  // last: it uses the rest
 };
+
+void Server::Internals::Watch(const Options& options, Metrics& metrics) {
+  watchdog.emplace(
+      options.stuck_after, [this] { return devices.Snapshot(); },
+      [this, &metrics, limit = options.stuck_after, on_stuck = options.on_stuck](
+          const StuckExecutors::Change& change, int64_t stuck) {
+        Log(change.stuck ? LogLevel::kError : LogLevel::kWarning,
+            change.stuck ? "a device is stuck" : "a device goes on",
+            {{"device", change.name}, {"seconds", limit}});
+        metrics.SetStuckDevices(stuck);
+        health.SetStuck(stuck > 0);
+        on_stuck(stuck > 0);
+      });
+}
 
 std::vector<std::string> Server::Methods() {
   std::vector<std::string> methods;
@@ -116,6 +136,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options, Mo
   internals->grpc = builder.BuildAndStart();
   if (!internals->grpc) return Internal("gRPC did not start");
   SINKD_RETURN_IF_ERROR(internals->port->Serve(CountedPort("grpc", options.connections, metrics)));
+  internals->Watch(options, metrics);
   return std::unique_ptr<Server>(new Server(std::move(internals)));
 }
 

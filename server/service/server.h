@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,6 +35,8 @@ class Server {
     int64_t max_queue = 2048;             // samples waiting, over all streams, by device
     int64_t max_streams = 64;
     int cpu_threads = 2;  // for encoding and analysing, beside the device's threads
+    std::chrono::milliseconds stuck_after{30000};            // as scheduler/watchdog.h has it
+    std::function<void(bool stuck)> on_stuck = [](bool) {};  // whether a device is, on a change
     StreamLimits limits;
   };
 
