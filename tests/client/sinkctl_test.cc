@@ -123,10 +123,10 @@ TEST_F(SinkctlTest, SaysWhereWeightsAreStreamed) {
   EXPECT_THAT(table.out, HasSubstr("bfloat16, streamed"));
   EXPECT_THAT(table.out, Not(HasSubstr("resident")));
   const auto rows = ParseCsv(Run({"models", "--output", "csv"}).out);
-  EXPECT_EQ(rows[0].back(), "residency");
-  EXPECT_EQ(rows[1].back(), "streamed");
-  EXPECT_EQ(rows[2].back(), "resident");
-  EXPECT_EQ(rows[3].back(), "");
+  EXPECT_EQ(rows[0][15], "residency");
+  EXPECT_EQ(rows[1][15], "streamed");
+  EXPECT_EQ(rows[2][15], "resident");
+  EXPECT_EQ(rows[3][15], "");
 }
 
 TEST_F(SinkctlTest, ReportsAnErrorOfTheServerWithItsDetailsAs4) {
