@@ -36,7 +36,8 @@ bool Cancellation::cancelled() const {
   return cancelled_;
 }
 
-ScopedCall::ScopedCall(const CallOptions& options) : cancellation_(options.cancellation) {
+ScopedCall::ScopedCall(const CallOptions& options)
+    : cancellation_(options.cancellation), peer_(options.peer) {
   if (options.deadline) context_.set_deadline(*options.deadline);
   if (!options.request_id.empty()) context_.AddMetadata(kRequestIdKey, options.request_id);
   if (cancellation_ == nullptr) return;
@@ -46,6 +47,7 @@ ScopedCall::ScopedCall(const CallOptions& options) : cancellation_(options.cance
 }
 
 ScopedCall::~ScopedCall() {
+  if (peer_ != nullptr) *peer_ = context_.peer();
   if (cancellation_ == nullptr) return;
   const std::lock_guard lock(cancellation_->mutex_);
   cancellation_->call_ = nullptr;

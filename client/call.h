@@ -36,6 +36,8 @@ struct CallOptions {
   std::optional<std::chrono::system_clock::time_point> deadline;
   // Sent as metadata, shows in the server's log; empty: the server makes one up.
   std::string request_id;
+  // Where the address of the server that took the call goes; null: nowhere. Not owned.
+  std::string* peer = nullptr;
   // Not owned, must outlive the call; null: the call cannot be cancelled.
   Cancellation* cancellation = nullptr;
 };
@@ -54,6 +56,7 @@ class ScopedCall {
  private:
   grpc::ClientContext context_;
   Cancellation* cancellation_;
+  std::string* peer_;
 };
 
 // How unary calls that fail with UNAVAILABLE are repeated. A RetryInfo of the server that asks for

@@ -7,18 +7,17 @@
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 
+#include "client/server_list.h"
+
 namespace sinkd::client {
 namespace {
 
 // The report of a study may take 64 MiB.
 constexpr int kMaxReceiveBytes = 65 << 20;
 
-bool HasScheme(std::string_view address) {
-  for (std::string_view scheme : {"unix:", "unix-abstract:", "dns:", "ipv4:", "ipv6:"}) {
-    if (address.starts_with(scheme)) return true;
-  }
-  return false;
-}
+// A server that comes back is found as soon as a retry would reach it.
+constexpr int kFirstReconnectMs = 200;
+constexpr int kLongestReconnectMs = 2000;
 
 bool IsLoopback(std::string_view address) {
   for (std::string_view prefix : {"127.", "localhost:", "[::1]:", "unix"}) {
@@ -32,9 +31,8 @@ absl::Status BadAddress(std::string_view address, std::string_view why) {
       fmt::format("server address \"{}\" {}; give host:port, e.g. 127.0.0.1:50051", address, why));
 }
 
-}  // namespace
-
-absl::Status CheckAddress(std::string_view address) {
+// Of one server, or of all that a scheme names.
+absl::Status CheckOne(std::string_view address) {
   if (address.empty()) return BadAddress(address, "is empty");
   if (address.find("//") != std::string_view::npos && !address.starts_with("dns:") &&
       !address.starts_with("unix:")) {
@@ -57,14 +55,30 @@ absl::Status CheckAddress(std::string_view address) {
   return absl::OkStatus();
 }
 
+}  // namespace
+
+absl::Status CheckAddress(std::string_view address) {
+  const std::vector<std::string> servers = SplitServers(address);
+  for (const std::string& server : servers) {
+    if (servers.size() > 1 && HasScheme(server)) return BadAddress(server, "cannot be in a list");
+    if (absl::Status status = CheckOne(server); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const std::string& address,
                                                            const ChannelOptions& options) {
   if (absl::Status status = CheckAddress(address); !status.ok()) return status;
+  const absl::StatusOr<std::string> target = TargetOf(SplitServers(address));
+  if (!target.ok()) return target.status();
   grpc::ChannelArguments arguments;
+  arguments.SetServiceConfigJSON(kServiceConfig);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstReconnectMs);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLongestReconnectMs);
   arguments.SetMaxReceiveMessageSize(kMaxReceiveBytes);
   if (!options.user_agent.empty()) arguments.SetUserAgentPrefix(options.user_agent);
   if (IsLoopback(address)) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(*target, grpc::InsecureChannelCredentials(), arguments);
 }
 
 }  // namespace sinkd::client

@@ -20,9 +20,10 @@ struct ChannelOptions {
   std::string user_agent;  // put before gRPC's own; e.g. "sinkctl/1.2.3"
 };
 
-// A plaintext channel to `address`: host:port, [v6]:port, or a gRPC target with a scheme (unix:,
-// dns:, ipv4:, ipv6:). Connects at the first call. Proxies are ignored for addresses of this
-// machine. INVALID_ARGUMENT, naming the address and the fix, for anything else.
+// A plaintext channel to `address`: host:port, [v6]:port, several of these with commas between
+// (server_list.h), or a gRPC target with a scheme (unix:, dns:, ipv4:, ipv6:). Connects at the
+// first call. Proxies are ignored for addresses of this machine. INVALID_ARGUMENT, naming the
+// address and the fix, for anything else.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const std::string& address,
                                                            const ChannelOptions& options = {});
 

@@ -1,7 +1,11 @@
 #include "client/cli/analysis_flags.h"
 
+#include <fmt/format.h>
+
 #include "client/cli/common_flags.h"
 #include "client/cli/flag_values.h"
+#include "client/cli/shard.h"
+#include "client/error_report.h"
 
 namespace sinkd::cli {
 namespace {
@@ -24,6 +28,16 @@ void AddRunFlags(CLI::App& app, AnalyzeOptions& options) {
       ->group(group);
   app.add_flag("--resume", options.resume,
                "With --run: send only the samples that the run does not hold")
+      ->group(group);
+  app.add_option("--shard", options.shard,
+                 "Take the samples of one shard only, 0/8 to 7/8 of 8; with --run, all shards may "
+                 "write to one run, which stays open")
+      ->type_name("INDEX/COUNT")
+      ->check([](const std::string& text) {
+        return ParseShard(text) ? std::string()
+                                : fmt::format("\"{}\" is no INDEX/COUNT with 0 <= INDEX < COUNT <= {}",
+                                              client::MakePrintable(text), kMostShards);
+      })
       ->group(group);
   app.add_flag_callback(
          "--keep-open", [&spec] { spec.set_keep_run_open(true); },

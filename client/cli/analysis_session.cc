@@ -35,28 +35,49 @@ void AnalysisSession::UseRun(std::string id, std::set<std::string> held) {
 
 bool AnalysisSession::MayTakeUp(const absl::Status& status) const {
   constexpr int kMostBrokenOff = 6;
-  return run_is_kept_ && absl::IsUnavailable(status) && broken_off_ < kMostBrokenOff;
+  if (broken_off_ >= kMostBrokenOff) return false;
+  const bool asks_to_wait = client::ReadErrorReport(status).retry_after.has_value();
+  const bool refused = absl::IsResourceExhausted(status) && asks_to_wait && !started_;
+  const bool broke = absl::IsUnavailable(status) && (started_ || asks_to_wait);
+  if (!refused && !broke) return false;
+  return has_run() ? run_is_kept_ || !started_ : reader_.total_bytes().has_value();
 }
 
 void AnalysisSession::TakeUp() {
   const std::lock_guard lock(mutex_);
   ++broken_off_;
-  sent_again_ = 0;
-  stream_begin_ = first_under_way_;
-  background_->Rearm();
+  alpha_seen_ = 0;
+  if (has_run()) {
+    sent_again_ = 0;
+    stream_begin_ = first_under_way_;
+    background_->Rearm();
+    return;
+  }
+  written_before_ = std::max(written_before_, first_under_way_);
+  errors_to_skip_ = outcome_.bad_inputs;
+  under_way_.clear();
+  first_under_way_ = 0;
+  outcome_.samples_sent = 0;
+  elsewhere_ = 0;
+  first_.reset();
+  reader_.Restart();
 }
 
 void AnalysisSession::Stop() {
   if (background_) {
     background_->Release();
-  } else {
+  } else if (!reader_.total_bytes()) {  // what can be read again never waits
     reader_.Stop();
   }
 }
 
 std::optional<InputItem> AnalysisSession::ReadItem() {
   if (first_) return *std::exchange(first_, std::nullopt);
-  return background_ ? background_->Next() : reader_.Next();
+  while (true) {
+    std::optional<InputItem> item = background_ ? background_->Next() : reader_.Next();
+    if (!item || shard_.Takes(*item)) return item;
+    ++elsewhere_;
+  }
 }
 
 bool AnalysisSession::IsWanted(v1::Sample& sample) {
@@ -81,7 +102,7 @@ bool AnalysisSession::Prepare() {
       return false;
     }
   }
-  return left_out_ > 0;  // the summary is still to come
+  return left_out_ > 0 || elsewhere_ > 0;  // the summary is still to come
 }
 
 absl::StatusOr<std::optional<v1::Sample>> AnalysisSession::Next() {
@@ -114,6 +135,10 @@ absl::StatusOr<std::optional<v1::Sample>> AnalysisSession::Next() {
 }
 
 void AnalysisSession::TakeBadInput(const InputError& error) {
+  if (errors_to_skip_ > 0) {
+    --errors_to_skip_;
+    return;
+  }
   ++outcome_.bad_inputs;
   progress_.Clear();
   Say(error.Describe());
@@ -127,7 +152,7 @@ absl::Status AnalysisSession::FlushLocked() {
 
 absl::Status AnalysisSession::OnStarted(const v1::AnalyzeStarted& started) {
   const std::lock_guard lock(mutex_);
-  if (std::exchange(started_, true)) return absl::OkStatus();  // taken up
+  if (std::exchange(started_, true)) return CheckTakenUp(started);
   writer_.Started(started);
   if (!run_.empty()) OpenedRun(started);
   const absl::Status status = FlushLocked();
@@ -135,8 +160,20 @@ absl::Status AnalysisSession::OnStarted(const v1::AnalyzeStarted& started) {
   return status;
 }
 
+absl::Status AnalysisSession::CheckTakenUp(const v1::AnalyzeStarted& started) const {
+  if (!has_run()) return absl::OkStatus();
+  const int64_t least = std::max(held_at_start_, int64_t{record_told_});
+  if (started.stored_samples() >= least) return absl::OkStatus();
+  return absl::FailedPreconditionError(fmt::format(
+      "the server that took run {} up holds {} of its samples, where another one held {} or more; "
+      "servers that share their work must share one store: start them with --store "
+      "postgresql://...",
+      run_, started.stored_samples(), least));
+}
+
 void AnalysisSession::OpenedRun(const v1::AnalyzeStarted& started) {
   run_is_kept_ = started.has_stored_samples();
+  held_at_start_ = started.stored_samples();
   progress_.Clear();
   if (!run_is_kept_) {
     Say(fmt::format("the server keeps no runs: run {} is not kept", run_));
@@ -149,6 +186,11 @@ void AnalysisSession::OpenedRun(const v1::AnalyzeStarted& started) {
 absl::Status AnalysisSession::OnRecord(v1::SampleRecord record) {
   const std::lock_guard lock(mutex_);
   record.set_sample_index(stream_begin_ + record.sample_index());
+  record_told_ = true;
+  if (IsWritten(record.sample_index())) {
+    Answered(record.sample_index(), 0);
+    return absl::OkStatus();
+  }
   writer_.Record(record);
   Answered(record.sample_index(), record.positions());
   const absl::Status status = FlushLocked();
@@ -158,13 +200,15 @@ absl::Status AnalysisSession::OnRecord(v1::SampleRecord record) {
 
 absl::Status AnalysisSession::OnAlpha(const v1::AlphaChunk& alpha) {
   const std::lock_guard lock(mutex_);
-  if (stream_begin_ == 0) {
-    writer_.Alpha(alpha);
-  } else {
-    v1::AlphaChunk moved = alpha;
-    moved.set_sample_index(stream_begin_ + alpha.sample_index());
-    writer_.Alpha(moved);
+  v1::AlphaChunk moved = alpha;
+  moved.set_sample_index(stream_begin_ + alpha.sample_index());
+  if (IsWritten(moved.sample_index())) return absl::OkStatus();
+  if (std::exchange(alpha_sample_, moved.sample_index()) != moved.sample_index()) {
+    alpha_seen_ = alpha_written_ = 0;
   }
+  if (++alpha_seen_ <= alpha_written_) return absl::OkStatus();
+  alpha_written_ = alpha_seen_;
+  writer_.Alpha(moved);
   return FlushLocked();
 }
 
@@ -172,6 +216,10 @@ absl::Status AnalysisSession::OnSampleError(const v1::SampleError& told) {
   const std::lock_guard lock(mutex_);
   v1::SampleError error = told;
   error.set_sample_index(stream_begin_ + told.sample_index());
+  if (IsWritten(error.sample_index())) {
+    Answered(error.sample_index(), 0);
+    return absl::OkStatus();
+  }
   const std::string origin = OriginOf(error.sample_index());
   ++outcome_.samples_failed;
   progress_.Clear();
@@ -214,7 +262,7 @@ void AnalysisSession::Answered(int64_t sample_index, int64_t tokens) {
     done_bytes_ = std::max(done_bytes_, under_way_.front().end_bytes);
     under_way_.pop_front();
     ++first_under_way_;
-    broken_off_ = 0;
+    if (!IsWritten(sample_index)) broken_off_ = 0;
     if (unanswered_.empty()) continue;
     unanswered_.pop_front();
     --sent_again_;
@@ -248,7 +296,7 @@ ExitCode AnalysisSession::Code(const absl::Status& status, bool interrupted) con
   if (stopped_by_bad_input_) return kExitUsage;
   if (!status.ok()) return ExitCodeFor(status);
   if (outcome_.samples_failed > 0) return kExitRpcError;
-  const bool nothing = outcome_.samples_sent == 0 && left_out_ == 0;
+  const bool nothing = outcome_.samples_sent == 0 && left_out_ == 0 && elsewhere_ == 0;
   return outcome_.bad_inputs > 0 || nothing ? kExitUsage : kExitOk;
 }
 
@@ -283,8 +331,13 @@ void AnalysisSession::Report(const absl::Status& status, ExitCode code) const {
       Say(fmt::format("{} of {} samples were answered before", done_samples_,
                       outcome_.samples_sent));
     }
-  } else if (outcome_.samples_sent == 0 && left_out_ == 0 && outcome_.bad_inputs == 0) {
+  } else if (code == kExitUsage && outcome_.samples_sent == 0 && outcome_.bad_inputs == 0) {
     Say("the input holds no sample; give --input FILE, --text TEXT, or pipe samples in");
+  }
+  if (elsewhere_ > 0 && !quiet_) {
+    Say(fmt::format("{} sample{} of the input {} of other shards than {}/{}", Grouped(elsewhere_),
+                    elsewhere_ == 1 ? "" : "s", elsewhere_ == 1 ? "is" : "are", shard_.index,
+                    shard_.count));
   }
   if (left_out_ > 0 && !quiet_) {
     Say(fmt::format("{} sample{} of the input {} in run {} before and {} not sent",

@@ -28,6 +28,8 @@ v1::AnalysisSpec MakeSpec(const Invocation& invocation) {
   v1::AnalysisSpec spec = options.spec;
   spec.set_model(client::ModelName(options.model));
   spec.mutable_detection();
+  // Other shards may write to the run yet.
+  if (!options.shard.empty() && !spec.run_id().empty()) spec.set_keep_run_open(true);
   // The regression's y is a score.
   if (sections.scores || sections.regress) spec.mutable_scores();
   if (sections.levels) spec.mutable_levels();
@@ -56,6 +58,10 @@ absl::Status UseRun(const AnalyzeOptions& options, const std::shared_ptr<grpc::C
   return absl::OkStatus();
 }
 
+bool NamesSeveral(const std::string& server) {
+  return server.find(',') != std::string::npos || server.starts_with("dns:");
+}
+
 // Sleeps in slices, so that Ctrl-C need not wait.
 void Pause(std::chrono::milliseconds time, const client::Cancellation& cancellation) {
   constexpr std::chrono::milliseconds kSlice{50};
@@ -64,14 +70,18 @@ void Pause(std::chrono::milliseconds time, const client::Cancellation& cancellat
   }
 }
 
-// One stream or, where a run keeps the records and the connection breaks, as many as it takes.
+// One stream or, where the connection breaks, as many as it takes.
 absl::Status Analyze(const client::AnalysisClient& client, const v1::AnalysisSpec& spec,
                      const client::CallOptions& call, AnalysisSession& session) {
   while (true) {
     const absl::Status status = client.Analyze(spec, session, session, call);
     if (call.cancellation->cancelled() || !session.MayTakeUp(status)) return status;
-    const std::chrono::milliseconds pause{250 << session.broken_off()};
-    Say(fmt::format("{}; taking up the run in {}s", client::ReadErrorReport(status).message,
+    const client::ErrorReport report = client::ReadErrorReport(status);
+    const std::chrono::milliseconds pause =
+        std::max(std::chrono::milliseconds(250 << session.broken_off()),
+                 report.retry_after.value_or(std::chrono::milliseconds(0)));
+    Say(fmt::format("{}; {} in {}s", report.message,
+                    session.has_run() ? "taking up the run" : "beginning again",
                     Fixed(static_cast<double>(pause.count()) / 1000, 2)));
     Pause(pause, *call.cancellation);
     session.TakeUp();
@@ -98,18 +108,25 @@ ExitCode RunAnalyze(const Invocation& invocation) {
     reader.Stop();
     cancellation.Cancel();
   });
-  const client::CallOptions call = MakeCallOptions(global, cancellation);
+  std::string peer;
+  client::CallOptions call = MakeCallOptions(global, cancellation);
+  call.peer = &peer;
   const Terminal terminal = DetectTerminal(global);
   Output output(STDOUT_FILENO);
   const auto writer = MakeResultWriter(global, options, terminal, output);
   ProgressBar progress(terminal.progress, terminal);
   AnalysisSession session(reader, *writer, output, progress, global.server,
                           options.spec.fail_fast(), global.quiet);
+  if (const auto shard = ParseShard(options.shard)) session.UseShard(*shard);
   absl::Status status = UseRun(options, *channel, call, session);
   if (status.ok() && session.Prepare()) {
     status = Analyze(client::AnalysisClient(*channel), MakeSpec(invocation), call, session);
   }
-  return session.Finish(status, interrupt.interrupted());
+  const ExitCode code = session.Finish(status, interrupt.interrupted());
+  if (!status.ok() && !peer.empty() && NamesSeveral(global.server)) {
+    Say("the server that answered is " + peer);
+  }
+  return code;
 }
 
 }  // namespace sinkd::cli

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
@@ -103,9 +104,16 @@ constexpr const char* kNoModel =
 
 void AddGlobalFlags(CLI::App& app, Invocation& invocation) {
   GlobalOptions& global = invocation.global;
-  app.add_option("--server", global.server, "Address of sinkd; default 127.0.0.1:50051")
+  app.add_option_function<std::vector<std::string>>(
+         "--server",
+         [&](const std::vector<std::string>& servers) {
+           global.server = fmt::format("{}", fmt::join(servers, ","));
+         },
+         "Address of sinkd, or several with commas or in several flags, which are asked in turn; "
+         "default 127.0.0.1:50051")
       ->envname("SINKD_SERVER")
       ->type_name("HOST:PORT")
+      ->allow_extra_args(false)
       ->check([](const std::string& address) {
         return std::string(client::CheckAddress(address).message());
       })

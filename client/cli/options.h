@@ -53,6 +53,7 @@ struct AnalyzeOptions {
   std::string model;
   sinks::v1::AnalysisSpec spec;  // parameters given on the command line; the rest is absent
   InputOptions input;
+  std::string shard;          // "3/8"; empty: all samples
   bool resume = false;        // of the run that spec names: only what it does not hold
   bool records = false;       // records even when only summaries are shown
   bool summary_only = false;  // no records even when they would be shown

@@ -64,6 +64,14 @@ std::optional<InputItem> SampleReader::Next() {
   return std::nullopt;
 }
 
+bool SampleReader::Restart() {
+  if (!total_bytes_) return false;
+  open_.reset();
+  next_text_ = next_file_ = 0;
+  bytes_before_ = end_bytes_ = 0;
+  return true;
+}
+
 std::optional<InputItem> SampleReader::NextText() {
   const std::string& text = options_.texts[next_text_++];
   end_bytes_ += static_cast<int64_t>(text.size());

@@ -51,6 +51,10 @@ class SampleReader {
   // The next sample or error; nullopt at the end, and when stopped.
   std::optional<InputItem> Next();
 
+  // Begins again with the first input. False, and nothing is done, when one of them can be read
+  // only once.
+  bool Restart();
+
   // Ends a Next that waits for input, and all later ones.
   void Stop() { stop_.Stop(); }
 
