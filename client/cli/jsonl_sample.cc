@@ -364,6 +364,10 @@ std::optional<LineError> ParseJsonlSample(std::string_view line, bool ignore_unk
                           : fmt::format("byte 0x{:02x} is not UTF-8; convert the text to UTF-8",
                                         static_cast<unsigned char>(line[*bad]))};
   }
+  // nlohmann::json would take it for the end of the line.
+  if (const size_t zero = line.find('\0'); zero != std::string_view::npos) {
+    return LineError{ColumnAt(line, zero), "not JSON: a zero byte; convert the text to UTF-8"};
+  }
   SampleHandler handler(line, ignore_unknown_keys, sample);
   if (json::sax_parse(line.begin(), line.end(), &handler)) handler.CheckWhole();
   if (handler.error()) return handler.error();

@@ -23,8 +23,12 @@ constexpr size_t kMessageBytes = size_t{1} << 20;
 // The message in member `type` of a line {"type": TYPE, TYPE: ...}; what is wrong, or OK.
 template <typename Message>
 absl::Status ReadTyped(std::string_view text, const char* type, Message& message) {
-  const Json line = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (line.is_discarded() || !line.is_object() || !line.contains(type)) {
+  // Deeper than any message; writing JSON out again is recursive.
+  const auto bound_depth = [](int depth, Json::parse_event_t, Json&) { return depth <= 64; };
+  const Json line = Json::parse(text, bound_depth, /*allow_exceptions=*/false);
+  // nlohmann::json takes a zero byte for the end of the text.
+  if (text.find('\0') != std::string_view::npos || line.is_discarded() || !line.is_object() ||
+      !line.contains(type)) {
     return absl::InvalidArgumentError(
         fmt::format("not an object with \"{}\", as `sinkctl runs export` writes it", type));
   }

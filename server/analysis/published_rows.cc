@@ -130,7 +130,9 @@ absl::StatusOr<PublishedRow> ParsePublishedRow(std::string_view line, int64_t li
     return reader.Bad("the number of layers given", "must be at least 2");
   }
   const Json row = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!row.is_object()) return reader.Bad("the line", "must be a JSON object");
+  // nlohmann::json takes a zero byte for the end of the text.
+  if (!row.is_object() || line.find('\0') != std::string_view::npos)
+    return reader.Bad("the line", "must be a JSON object");
   return reader.Read(row);
 }
 

@@ -40,9 +40,12 @@ absl::StatusOr<std::vector<std::string>> ReadIndex(const std::filesystem::path& 
   const uintmax_t size = std::filesystem::file_size(path, error);
   if (error) return bad("cannot be read");
   if (size > kMaxIndexBytes) return bad("is larger than 64 MiB");
-  std::ifstream stream(path, std::ios::binary);
+  std::string text(size, '\0');
+  std::ifstream(path, std::ios::binary).read(text.data(), static_cast<std::streamsize>(size));
+  // nlohmann::json would take it for the end of the text.
+  if (text.find('\0') != std::string::npos) return bad("is not a JSON object");
   const auto bound_depth = [](int depth, Json::parse_event_t, Json&) { return depth <= 8; };
-  const Json json = Json::parse(stream, bound_depth, /*allow_exceptions=*/false);
+  const Json json = Json::parse(text, bound_depth, /*allow_exceptions=*/false);
   if (json.is_discarded() || !json.is_object()) return bad("is not a JSON object");
   const auto map = json.find("weight_map");
   if (map == json.end() || !map->is_object() || map->empty()) return bad("has no weight_map");

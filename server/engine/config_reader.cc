@@ -53,6 +53,8 @@ absl::StatusOr<ConfigReader> ConfigReader::FromText(std::string file, std::strin
   const auto fail = [&file](std::string_view what, std::string_view fix) {
     return BadFile(file, what, fix);
   };
+  // nlohmann::json would take it for the end of the text.
+  if (text.find('\0') != std::string_view::npos) return fail("is not valid JSON", kRestore);
   bool too_deep = false;
   const auto bound_depth = [&too_deep](int depth, Json::parse_event_t, Json&) {
     too_deep = too_deep || depth > kMaxDepth;

@@ -57,7 +57,9 @@ absl::StatusOr<Json> ParseJson(std::string_view file, std::string_view text) {
   HeaderGuard guard;
   Json json = Json::parse(text.begin(), text.end(), std::ref(guard), /*allow_exceptions=*/false);
   if (guard.too_deep()) return Bad(file, "", "the header is nested too deeply");
-  if (json.is_discarded() || !json.is_object()) {
+  // nlohmann::json takes a zero byte for the end of the text, and passes over a byte order mark.
+  const bool whole = text.starts_with('{') && text.find('\0') == std::string_view::npos;
+  if (!whole || json.is_discarded() || !json.is_object()) {
     return Bad(file, "", "the header is not a JSON object");
   }
   if (!guard.duplicate().empty()) {
@@ -133,6 +135,13 @@ absl::StatusOr<TensorEntry> ReadEntry(std::string_view file, std::string_view na
   return entry;
 }
 
+// Texts by name; what they say is of no concern here.
+absl::Status CheckMetadata(std::string_view file, const Json& metadata) {
+  bool fine = metadata.is_object();
+  for (const Json& value : metadata) fine = fine && value.is_string();
+  return fine ? absl::OkStatus() : Bad(file, "", "__metadata__ does not hold texts by name");
+}
+
 // Every byte of the data belongs to exactly one tensor.
 absl::Status CheckCover(std::string_view file, const TensorMap& tensors, int64_t data_begin,
                         int64_t file_bytes) {
@@ -171,7 +180,10 @@ absl::StatusOr<TensorMap> ParseSafetensorsHeader(std::string_view file, std::str
   SINKD_ASSIGN_OR_RETURN(const Json header, ParseJson(file, json));
   TensorMap tensors;
   for (const auto& [name, description] : header.items()) {
-    if (name == "__metadata__") continue;
+    if (name == "__metadata__") {
+      SINKD_RETURN_IF_ERROR(CheckMetadata(file, description));
+      continue;
+    }
     SINKD_ASSIGN_OR_RETURN(TensorEntry entry,
                            ReadEntry(file, name, description, data_begin, file_bytes));
     tensors.emplace(name, std::move(entry));

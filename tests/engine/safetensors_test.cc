@@ -45,6 +45,10 @@ INSTANTIATE_TEST_SUITE_P(
     Table, BadHeaders,
     ::testing::Values(
         BadHeader{"NotJson", "{\"a\":", 0, "not a JSON object"},
+        BadHeader{"GoesOnAfterAZeroByte", std::string("{}\0{}", 5), 0, "not a JSON object"},
+        BadHeader{"ByteOrderMark", "\xEF\xBB\xBF{}", 0, "not a JSON object"},
+        BadHeader{"MetadataOfNumbers", R"({"__metadata__":{"a":1}})", 0, "__metadata__"},
+        BadHeader{"MetadataOfNoNames", R"({"__metadata__":["a"]})", 0, "__metadata__"},
         BadHeader{"NotAnObject", "[1,2]", 0, "not a JSON object"},
         BadHeader{
             "DuplicateKey",
