@@ -53,6 +53,14 @@ TEST(TokenizerFolder, AFolderWithoutAnyTokenizerIsRefused) {
               HasSubstr("no tokenizer.json"));
 }
 
+TEST(TokenizerFolder, AFileThatTheLibraryPanicsOnIsRefused) {
+  TemporaryFolder folder;
+  folder.Write("tokenizer.json",
+               R"({"version":"1.0","model":{"type":"WordLevel","vocab":{"a":0},"unk_token":"a"},)"
+               R"("normalizer":{"type":"Precompiled","precompiled_charsmap":"AAQAAAEAAAAA"}})");
+  EXPECT_THAT(Refusal(folder, "tokenizer.json"), HasSubstr("precompiled_charsmap"));
+}
+
 TEST(TokenizerFolder, AMissingFolderIsRefused) {
   const auto tokenizer = Tokenizer::Load("/nonexistent/model");
   EXPECT_EQ(tokenizer.status().code(), absl::StatusCode::kFailedPrecondition);

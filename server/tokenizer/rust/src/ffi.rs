@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Once;
 
 use crate::error::{Error, Result};
+use crate::folder::{unreadable, TOKENIZER};
 use crate::template::Message;
 use crate::text_tokenizer::TextTokenizer;
 
@@ -102,10 +103,21 @@ unsafe fn text<'a>(view: View) -> Result<&'a str> {
         .map_err(|e| Error::input("TEXT_NOT_UTF8", "text", format!("the text is not UTF-8: {e}")))
 }
 
-/// Runs `work`, stores its result, and returns whether it succeeded.
-unsafe fn guard<T>(out: *mut T, failure: *mut Failure, work: impl FnOnce() -> Result<T>) -> bool {
-    let result = catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|panic| Err(Error::internal(panic_text(&panic))));
+/// The tokenizers library panics on files that make no sense to it, when it reads them or later.
+fn blame_tokenizer(panic: String) -> Error {
+    unreadable(TOKENIZER, panic)
+}
+
+/// Runs `work`, stores its result, and returns whether it succeeded. `blame` makes the error of a
+/// panic.
+unsafe fn guard<T>(
+    out: *mut T,
+    failure: *mut Failure,
+    blame: impl FnOnce(String) -> Error,
+    work: impl FnOnce() -> Result<T>,
+) -> bool {
+    let result =
+        catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(blame(panic_text(&panic))));
     match result {
         Ok(value) => {
             out.write(value);
@@ -132,7 +144,7 @@ pub unsafe extern "C" fn sinkd_tokenizer_load(
     failure: *mut Failure,
 ) -> bool {
     keep_panics_quiet();
-    guard(out, failure, || {
+    guard(out, failure, blame_tokenizer, || {
         let tokenizer = TextTokenizer::load(Path::new(text(folder)?))?;
         Ok(Box::into_raw(Box::new(tokenizer)))
     })
@@ -146,7 +158,7 @@ pub unsafe extern "C" fn sinkd_tokenizer_load_texts(
     failure: *mut Failure,
 ) -> bool {
     keep_panics_quiet();
-    guard(out, failure, || {
+    guard(out, failure, blame_tokenizer, || {
         let tokenizer =
             TextTokenizer::from_texts(text(tokenizer_json)?, text(tokenizer_config_json)?)?;
         Ok(Box::into_raw(Box::new(tokenizer)))
@@ -168,7 +180,7 @@ pub unsafe extern "C" fn sinkd_tokenizer_encode(
     out: *mut EncodingData,
     failure: *mut Failure,
 ) -> bool {
-    guard(out, failure, || {
+    guard(out, failure, blame_tokenizer, || {
         let encoding = tokenizer.encode(text(input)?, add_special_tokens)?;
         let ids: Vec<i32> = encoding.get_ids().iter().map(|id| *id as i32).collect();
         let offsets: Vec<i64> =
@@ -187,7 +199,9 @@ pub unsafe extern "C" fn sinkd_tokenizer_decode(
     out: *mut Text,
     failure: *mut Failure,
 ) -> bool {
-    guard(out, failure, || tokenizer.decode(slice(ids, size), skip_special_tokens).map(export))
+    guard(out, failure, blame_tokenizer, || {
+        tokenizer.decode(slice(ids, size), skip_special_tokens).map(export)
+    })
 }
 
 #[no_mangle]
@@ -197,7 +211,7 @@ pub unsafe extern "C" fn sinkd_tokenizer_token_text(
     out: *mut Text,
     failure: *mut Failure,
 ) -> bool {
-    guard(out, failure, || Ok(export(tokenizer.token_text(id))))
+    guard(out, failure, blame_tokenizer, || Ok(export(tokenizer.token_text(id))))
 }
 
 #[no_mangle]
@@ -220,7 +234,7 @@ pub unsafe extern "C" fn sinkd_tokenizer_render_chat(
     out: *mut Text,
     failure: *mut Failure,
 ) -> bool {
-    guard(out, failure, || {
+    guard(out, failure, Error::internal, || {
         let messages = slice(messages, size)
             .iter()
             .map(|m| {

@@ -7,7 +7,7 @@ use tokenizers::{DecoderWrapper, Tokenizer};
 use crate::backend;
 use crate::class::Class;
 use crate::error::{Error, Result};
-use crate::folder::Folder;
+use crate::folder::{unreadable, Folder, TOKENIZER};
 use crate::template::{Message, Template};
 use crate::template_source::TemplateSource;
 
@@ -44,6 +44,9 @@ impl TextTokenizer {
     pub fn encode(&self, text: &str, add_special_tokens: bool) -> Result<tokenizers::Encoding> {
         self.tokenizer.encode(text, add_special_tokens).map_err(|e| {
             Error::input("TEXT_NOT_ENCODABLE", "text", format!("the text cannot be encoded: {e}"))
+                .fix(
+                    "send another text, or restore the tokenizer that was published with the model",
+                )
         })
     }
 
@@ -64,7 +67,10 @@ impl TextTokenizer {
         };
         let ids =
             ids.iter().enumerate().map(|(i, id)| known(i, *id)).collect::<Result<Vec<_>>>()?;
-        let text = self.tokenizer.decode(&ids, skip_special_tokens).map_err(Error::internal)?;
+        let text = self
+            .tokenizer
+            .decode(&ids, skip_special_tokens)
+            .map_err(|e| unreadable(TOKENIZER, e))?;
         Ok(if self.clean_up_spaces { clean_up(&text) } else { text })
     }
 
