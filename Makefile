@@ -9,10 +9,10 @@ CPP_FILES = git ls-files '*.cc' '*.h'
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup oracles configure build test fuzz demo bench format lint clean
+.PHONY: help setup oracles configure build test fuzz demo bench images check-images format lint clean
 
 help: ## list these commands
-	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
 setup: ## install what building and the demo need and is missing (root or sudo)
 	@deploy/setup.sh build
@@ -42,6 +42,12 @@ bench: oracles ## build and run the benchmarks, docs/benchmarks.md; QUICK=1: a f
 	@cmake --preset release -B $(BENCH_BUILD) -DSINKD_BUILD_TESTS=ON -DSINKD_BUILD_BENCHMARKS=ON --log-level=WARNING \
 	  '-DSINKD_BENCH_ARGUMENTS=$(if $(QUICK),--quick,--write;docs/benchmarks.md)'
 	@cmake --build $(BENCH_BUILD) --parallel $(JOBS) --target bench
+
+images: ## build the container images sinkd and sinkctl with docker, podman or buildah
+	@docker/build.sh
+
+check-images: oracles ## build them on a base of their own with buildah, as root, and try them
+	@docker/check.sh
 
 format: ## rewrite C++ and Rust files in the project's format
 	@$(CPP_FILES) | xargs $(CLANG_FORMAT) -i

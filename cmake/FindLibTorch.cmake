@@ -30,9 +30,11 @@ if(NOT TARGET LibTorch::LibTorch)
   add_library(LibTorch::LibTorch INTERFACE IMPORTED)
   target_include_directories(LibTorch::LibTorch SYSTEM INTERFACE
     ${LIBTORCH_ROOT}/include ${LIBTORCH_ROOT}/include/torch/csrc/api/include)
-  target_link_directories(LibTorch::LibTorch INTERFACE ${LIBTORCH_ROOT}/lib)
   # The CUDA half is loaded at run time, server/engine/device.cc.
-  set(_libraries torch_cpu c10)
-  target_link_libraries(LibTorch::LibTorch INTERFACE ${_libraries})
-  target_link_options(LibTorch::LibTorch INTERFACE "-Wl,-rpath,${LIBTORCH_ROOT}/lib")
+  foreach(_library torch_cpu c10)
+    add_library(LibTorch::${_library} SHARED IMPORTED)
+    set_target_properties(LibTorch::${_library} PROPERTIES
+      IMPORTED_LOCATION ${LIBTORCH_ROOT}/lib/lib${_library}.so)
+    target_link_libraries(LibTorch::LibTorch INTERFACE LibTorch::${_library})
+  endforeach()
 endif()

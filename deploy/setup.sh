@@ -5,8 +5,9 @@
 #     build  the default: system packages, Rust and Node.js when there are none, in .venv libtorch's
 #            CPU half and the demo's model, and the packages the page is built with
 #     cuda   that, and what libtorch's CUDA half links
-#     test   all of it, the oracles that the tests compare with, a browser for the page's tests and Helm
-#            for the chart's
+#     image  what the build of container images needs: build, without the demo's model
+#     test   all of it, the oracles that the tests compare with, a browser for the page's tests, Helm for
+#            the chart's and grpcurl for those of docs/api.md
 #
 # Safe to run again; does nothing, in about a second, when everything is there.
 set -euo pipefail
@@ -25,12 +26,13 @@ readonly rust_packages=(cargo-web rustc-web)
 readonly node_packages=(nodejs npm)
 # Prometheus is asked what the dashboards ask, and its promtool checks metrics and rules; PostgreSQL is
 # one of the databases that runs may be kept in; the page is tested in Chromium; the fuzz targets are
-# clang's.
-readonly test_packages=(prometheus postgresql chromium clang-16 libclang-rt-16-dev)
+# clang's; images are built by buildah on a base of debootstrap's.
+readonly test_packages=(prometheus postgresql chromium clang-16 libclang-rt-16-dev buildah debootstrap)
 readonly libtorch=cmake/requirements.txt
 readonly model=deploy/demo/requirements.txt
 readonly oracles=tests/oracle/requirements.txt
 readonly chart=tests/helm/requirements.txt
+readonly deployed=tests/deploy/requirements.txt
 readonly chart_tools=tests/helm/tools
 readonly constraints=cmake/constraints.txt
 readonly venv=.venv
@@ -105,8 +107,11 @@ create_python_environment() {
 
 # install_requirements NAME WHAT PIP_ARGUMENT...: once, until a pin changes.
 install_requirements() {
-  local stamp=$venv/.$1.sha256 hash
-  hash=$(cat "$libtorch" "$model" "$oracles" "$chart" "$constraints" | sha256sum | cut -d' ' -f1)
+  local stamp=$venv/.$1.sha256 hash argument files=("$constraints")
+  for argument in "${@:3}"; do
+    [[ ! -f $argument ]] || files+=("$argument")
+  done
+  hash=$(cat "${files[@]}" | sha256sum | cut -d' ' -f1)
   [[ ! -f $stamp || $(<"$stamp") != "$hash" ]] || return 0
   say "installing $2 into $venv"
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -c "$constraints" "${@:3}"
@@ -123,15 +128,15 @@ install_node_packages() {
   printf '%s\n' "$hash" >"$stamp"
 }
 
-# Helm and its test runner, into .venv/bin, once, until a pin changes. Built without a version, Helm
+# Helm, its test runner and grpcurl, into .venv/bin, once, until a pin changes. Built without a version, Helm
 # takes every cluster for one of Kubernetes 1.20.
 install_chart_tools() {
   local stamp=$venv/.chart.sha256 scratch=$PWD/$venv/.go hash
   local version=helm.sh/helm/v3/pkg/chartutil.k8sVersion
   hash=$(cat "$chart_tools"/go.{mod,sum} | sha256sum | cut -d' ' -f1)
   [[ ! -f $stamp || $(<"$stamp") != "$hash" ]] || return 0
-  say "building Helm into $venv (0.2 GB to download)"
-  GOBIN=$PWD/$venv/bin GOMODCACHE=$scratch/modules GOCACHE=$scratch/cache GOFLAGS= GOTOOLCHAIN=local \
+  say "building Helm and grpcurl into $venv (0.2 GB to download)"
+  GOBIN=$PWD/$venv/bin GOMODCACHE=$scratch/modules GOCACHE=$scratch/cache GOFLAGS="" GOTOOLCHAIN=local \
     "$venv/bin/go" -C "$chart_tools" install -modcacherw -buildvcs=false -trimpath \
     -ldflags "-s -w -X ${version}Major=1 -X ${version}Minor=33" tool 2> >(sed "/^go: downloading/d" >&2)
   rm -rf "$scratch"
@@ -148,6 +153,13 @@ set_up_build() {
     say "that failed: sinkd will be built without its page"
 }
 
+set_up_image() {
+  install_system_packages "${build_packages[@]}"
+  create_python_environment
+  install_requirements image "libtorch (0.5 GB to download)" --no-deps -r "$libtorch"
+  install_node_packages $page "what the page is built with (25 MB to download)" || fail "that failed"
+}
+
 set_up_cuda() {
   set_up_build
   install_requirements cuda "what libtorch's CUDA half links (2.2 GB to download)" -r "$libtorch"
@@ -157,14 +169,14 @@ set_up_test() {
   set_up_build
   install_system_packages "${test_packages[@]}"
   install_requirements test "the oracles, and all of libtorch for them (2.4 GB to download)" \
-    -r "$libtorch" -r "$oracles" -r "$chart"
+    -r "$libtorch" -r "$oracles" -r "$chart" -r "$deployed"
   install_chart_tools
   [[ -d $page/node_modules ]] || fail "the page's packages are missing"
   install_node_packages $page_tests "what the page is tested with (5 MB to download)" || fail "that failed"
 }
 
 case $stage in
-  build | cuda | test) "set_up_$stage" ;;
-  *) fail "no stage '$stage'; there are build, cuda and test" ;;
+  build | cuda | image | test) "set_up_$stage" ;;
+  *) fail "no stage '$stage'; there are build, cuda, image and test" ;;
 esac
 say "ready"

@@ -9,13 +9,14 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 readonly oracle=${1:-build/dev/oracle}
 readonly out=build/device
-readonly multiarch=lib/$(${CXX:-c++} -print-multiarch)
+multiarch=lib/$(${CXX:-c++} -print-multiarch)
+readonly multiarch
 
 [[ -d $oracle/planted && -d $oracle/tiny && -d $oracle/families ]] || {
   echo "pack: no checkpoints in $oracle; run \`make test\` first, or name another folder" >&2
   exit 1
 }
-rm -rf $out/usr $out/checkpoints
+rm -rf "${out:?}"/usr "${out:?}"/checkpoints
 mkdir -p $out/usr/{include,share/cmake,"$multiarch"/cmake} $out/checkpoints
 
 cp -r /usr/include/{absl,nlohmann} $out/usr/include
@@ -26,8 +27,8 @@ cp -r /usr/"$multiarch"/cmake/absl $out/usr/"$multiarch"/cmake
 cp -L /usr/"$multiarch"/libabsl_*.so.* $out/usr/"$multiarch"
 
 # Boost's headers by what the compiler reads.
-printf '#include <%s>\n' boost/version.hpp \
-  $(grep -rhoE 'boost/[a-z_/]+\.hpp' server/analysis | sort -u) >$out/boost.cc
+mapfile -t boost < <(grep -rhoE 'boost/[a-z_/]+\.hpp' server/analysis | sort -u)
+printf '#include <%s>\n' boost/version.hpp "${boost[@]}" >$out/boost.cc
 ${CXX:-c++} -std=c++20 -M $out/boost.cc | tr ' \\' '\n\n' | grep ^/usr/include/boost/ |
   while read -r header; do
     install -D -m 644 "$header" "$out/${header#/}"
