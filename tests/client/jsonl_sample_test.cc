@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"{\"text\": \"a\"", 13, "unexpected end of input"},
         BadLine{"{\"text\": \"a", 12, "missing closing quote"},
         BadLine{"{\"text\": \"a\"} x", 15, "not JSON"},
-        BadLine{std::string("{\"text\": \"a\"}\0{\"text\": \"b\"}", 28), 14, "a zero byte"},
+        BadLine{std::string("{\"text\": \"a\"}\0{\"text\": \"b\"}", 27), 14, "a zero byte"},
         BadLine{"{\"text\": \"a\"}{\"text\": \"b\"}", 14, "not JSON"},
         BadLine{"{'text': 'a'}", 2, "double quotes"}, BadLine{"{\"text\": NaN}", 10, "not JSON"},
         BadLine{"{\"token_ids\": [1, NaN]}", 19, "NaN"},
