@@ -230,6 +230,10 @@ const std::array kSettings = {
             Integer<&Config::max_queue, 1, 1000000>, Number<&Config::max_queue>},
     Setting{"max-streams", "N", "Analyze streams open at once, 1 to 100000",
             Integer<&Config::max_streams, 1, 100000>, Number<&Config::max_streams>},
+    Setting{"max-caller-percent", "PERCENT",
+            "Part of --max-streams and --max-queue from which on one caller - a token's name, or a "
+            "host - gets no more of them, so that others find room, 1 to 100",
+            Integer<&Config::max_caller_percent, 1, 100>, Number<&Config::max_caller_percent>},
     Setting{"max-connections", "N", "Connections open at once on each port, 1 to 1000000",
             Integer<&Config::max_connections, 1, 1000000>, Number<&Config::max_connections>},
     Setting{"max-connections-per-address", "N",

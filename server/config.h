@@ -47,6 +47,7 @@ struct Config {
   int64_t max_message_bytes = 8 << 20;  // largest message received
   int64_t max_queue = 2048;             // samples admitted and waiting, over all streams
   int64_t max_streams = 64;             // Analyze streams open at once
+  int64_t max_caller_percent = 50;      // of both, from which on one caller gets no more
   int64_t max_connections = 1024;       // open at once, on each port
   int64_t max_connections_per_address = 256;
   int64_t read_ahead = 32;  // samples read per stream before their records are sent

@@ -49,6 +49,7 @@ Server::Options ServerOptions(const Config& config, const std::string& version) 
           .max_message_bytes = config.max_message_bytes,
           .max_queue = config.max_queue,
           .max_streams = config.max_streams,
+          .max_caller_percent = config.max_caller_percent,
           .cpu_threads = std::clamp(config.threads / 4, 1, 4),
           .stuck_after = config.stuck_after,
           .limits = {.max_sample_tokens = config.max_sample_tokens,

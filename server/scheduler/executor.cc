@@ -31,7 +31,9 @@ struct ExecutorStream : FairOrder::Place {
 
 struct ExecutorCore {
   explicit ExecutorCore(Executor::Options given)
-      : options(std::move(given)), beats(static_cast<size_t>(options.threads)) {}
+      : options(std::move(given)),
+        beats(static_cast<size_t>(options.threads)),
+        bound(absl::StrCat("places in the queue of ", options.name), options.most_of_a_caller) {}
 
   struct Running {
     const ExecutorStream* stream;
@@ -43,6 +45,7 @@ struct ExecutorCore {
   mutable std::mutex mutex;
   std::condition_variable changed;
   FairOrder order;
+  CallerBound bound;
   std::set<ExecutorStream*> waiting_streams;
   std::list<Running> running;
   bool closed = false;
@@ -183,6 +186,7 @@ Executor::Stream::~Stream() {
   const std::lock_guard lock(core_->mutex);
   state_->open = false;
   core_->reserved -= state_->slots;
+  core_->bound.Give(state_->account.caller, static_cast<int64_t>(state_->slots));
   core_->LeaveIfDone(*state_);
 }
 
@@ -254,7 +258,9 @@ absl::StatusOr<std::unique_ptr<Executor::Stream>> Executor::OpenStream(size_t sl
          .fix = core_->options.when_full,
          .retry_after = core_->RetryAfter()});
   }
+  SINKD_RETURN_IF_ERROR(core_->bound.Check(account.caller));
   core_->reserved += slots;
+  core_->bound.Take(account.caller, static_cast<int64_t>(slots));
   auto state = std::make_shared<ExecutorStream>();
   state->slots = slots;
   state->account = account;

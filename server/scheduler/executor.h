@@ -3,7 +3,8 @@
 // so that no stream starves another and a person's request overtakes a long job.
 //
 // Admission: a stream reserves its slots when it is opened, and is refused when the executor has
-// too few left; once open, a stream that keeps within its slots is never turned away.
+// too few left, or its caller holds too many of them (CallerBound); once open, a stream that keeps
+// within its slots is never turned away.
 // A job whose stop token is set, whose deadline has passed or whose stream is gone is dropped
 // before it runs.
 //
@@ -28,6 +29,7 @@
 #include <absl/status/statusor.h>
 
 #include "server/base/work_beat.h"
+#include "server/scheduler/caller_bound.h"
 #include "server/scheduler/fair_order.h"
 
 namespace sinkd {
@@ -61,7 +63,8 @@ class Executor {
     std::string name = "executor";          // in error messages
     std::string when_full = "retry later";  // the way out that QUEUE_FULL names
     int threads = 1;
-    size_t capacity = 256;  // slots over all streams
+    size_t capacity = 256;                          // slots over all streams
+    int64_t most_of_a_caller = CallerBound::kNone;  // slots
     std::function<Clock::time_point()> now = Clock::now;
     std::function<SteadyClock::time_point()> steady_now = SteadyClock::now;  // of durations
   };

@@ -16,22 +16,27 @@ absl::Status ServerStopping() {
 
 Admission::Place::~Place() {
   const std::lock_guard lock(admission_.mutex_);
-  if (stream_) --admission_.streams_;
+  if (caller_) {
+    --admission_.streams_;
+    admission_.bound_.Give(*caller_, 1);
+  }
   // Under the lock, since the waiter may destroy the Admission as soon as it sees zero.
   if (--admission_.places_ == 0) admission_.idle_.notify_all();
 }
 
-absl::StatusOr<std::unique_ptr<Admission::Place>> Admission::EnterStream() {
-  return Take(true);
+absl::StatusOr<std::unique_ptr<Admission::Place>> Admission::EnterStream(
+    const std::string& caller) {
+  return Take(caller);
 }
 absl::StatusOr<std::unique_ptr<Admission::Place>> Admission::Enter() {
-  return Take(false);
+  return Take(std::nullopt);
 }
 
-absl::StatusOr<std::unique_ptr<Admission::Place>> Admission::Take(bool stream) {
+absl::StatusOr<std::unique_ptr<Admission::Place>> Admission::Take(
+    std::optional<std::string> caller) {
   const std::lock_guard lock(mutex_);
   if (closed_) return ServerStopping();
-  if (stream && streams_ >= max_streams_) {
+  if (caller && streams_ >= max_streams_) {
     return ResourceExhausted(
         absl::StrCat("all ", max_streams_, " streams of the server are in use"),
         {.reason = "TOO_MANY_STREAMS",
@@ -40,9 +45,13 @@ absl::StatusOr<std::unique_ptr<Admission::Place>> Admission::Take(bool stream) {
          .fix = "retry when another stream has ended, or raise the server's --max-streams",
          .retry_after = std::chrono::milliseconds(1000)});
   }
-  if (stream) ++streams_;
+  if (caller) {
+    SINKD_RETURN_IF_ERROR(bound_.Check(*caller));
+    bound_.Take(*caller, 1);
+    ++streams_;
+  }
   ++places_;
-  return std::unique_ptr<Place>(new Place(*this, stream));
+  return std::unique_ptr<Place>(new Place(*this, std::move(caller)));
 }
 
 void Admission::Close() {

@@ -5,7 +5,7 @@
 // Ownership: places must not outlive their Admission.
 // Thread-safety: all methods may be called from any thread.
 // Errors: UNAVAILABLE with retry_after once closed; RESOURCE_EXHAUSTED with retry_after when the
-// streams are at their limit.
+// streams, or those of one caller, are at their limit.
 #pragma once
 
 #include <chrono>
@@ -13,9 +13,14 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
+#include <string>
+#include <utility>
 
 #include <absl/status/statusor.h>
+
+#include "server/scheduler/caller_bound.h"
 
 namespace sinkd {
 
@@ -30,15 +35,19 @@ class Admission {
 
    private:
     friend class Admission;
-    Place(Admission& admission, bool stream) : admission_(admission), stream_(stream) {}
+    Place(Admission& admission, std::optional<std::string> caller)
+        : admission_(admission), caller_(std::move(caller)) {}
     Admission& admission_;
-    const bool stream_;
+    const std::optional<std::string> caller_;  // of a stream
   };
 
-  explicit Admission(int64_t max_streams) : max_streams_(max_streams) {}
+  // `most_of_a_caller`: of the streams.
+  explicit Admission(int64_t max_streams, int64_t most_of_a_caller = CallerBound::kNone)
+      : max_streams_(max_streams), bound_("streams of the server", most_of_a_caller) {}
 
-  absl::StatusOr<std::unique_ptr<Place>> EnterStream();  // counts towards max_streams
-  absl::StatusOr<std::unique_ptr<Place>> Enter();        // other work
+  // Counts towards max_streams.
+  absl::StatusOr<std::unique_ptr<Place>> EnterStream(const std::string& caller);
+  absl::StatusOr<std::unique_ptr<Place>> Enter();  // other work
 
   void Close();
   void Abort();  // closes too
@@ -48,7 +57,7 @@ class Admission {
   bool WaitUntilIdle(std::chrono::milliseconds timeout);
 
  private:
-  absl::StatusOr<std::unique_ptr<Place>> Take(bool stream);
+  absl::StatusOr<std::unique_ptr<Place>> Take(std::optional<std::string> caller);
 
   const int64_t max_streams_;
   std::stop_source abort_;
@@ -56,6 +65,7 @@ class Admission {
   std::condition_variable idle_;
   bool closed_ = false;
   int64_t streams_ = 0;
+  CallerBound bound_;
   int64_t places_ = 0;
 };
 

@@ -55,7 +55,7 @@ AnalyzeStream::AnalyzeStream(grpc::CallbackServerContext* context, const StreamR
 AnalyzeStream::~AnalyzeStream() = default;
 
 void AnalyzeStream::Admit() {
-  absl::StatusOr<std::unique_ptr<Admission::Place>> place = resources_.admission.EnterStream();
+  absl::StatusOr<std::unique_ptr<Admission::Place>> place = resources_.admission.EnterStream(record_.caller().name);
   if (!place.ok()) return End(place.status());
   place_ = *std::move(place);
   resources_.metrics.StreamOpened();

@@ -63,8 +63,12 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
     const auto self = shared_from_this();
     plan_->queue->Push(
         {.ids = encoded_.ids,
-         .begun = [self,
-                   since] { self->NotePhase(SamplePhase::kQueue, SteadyClock::now() - since); },
+         .begun =
+             [self, since] {
+               const std::chrono::duration<double> waited = SteadyClock::now() - since;
+               self->NotePhase(SamplePhase::kQueue, waited);
+               self->plan_->metrics.lanes().Waited(LaneName(self->plan_->spec.lane), waited);
+             },
          .done =
              [self](absl::StatusOr<Trace> trace, std::chrono::duration<double> compute) {
                if (!trace.ok()) return self->done_(trace.status());

@@ -45,9 +45,11 @@ const std::vector<std::string>& ServiceNames() {
 
 struct Server::Internals {
   Internals(const Options& options, ModelCatalog& catalog, Metrics& metrics, RunStore* store)
-      : admission(options.max_streams),
+      : admission(options.max_streams,
+                  CallersPart(options.max_streams, options.max_caller_percent)),
         devices({.when_full = "retry later, or raise the server's --max-queue",
-                 .capacity = static_cast<size_t>(options.max_queue)}),
+                 .capacity = static_cast<size_t>(options.max_queue),
+                 .most_of_a_caller = CallersPart(options.max_queue, options.max_caller_percent)}),
         // Each stream takes as many slots here as on its device, and there may be several devices.
         cpu({.name = "cpu workers",
              .threads = options.cpu_threads,

@@ -38,13 +38,15 @@ absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(const sinks::v1::An
   const TraceRequest request = RequiredTrace(spec.analysis);
   auto queue = ForwardQueue::Open(
       runner, std::move(device),
-      ForwardQueue::Options{.group = resources.groups.For(runner->info(), request),
-                            .request = request,
-                            .stop = stop,
-                            .deadline = deadline,
-                            .on_depth = [&metrics = resources.metrics](int64_t change) {
-                              metrics.QueueDepthChanged(change);
-                            }});
+      ForwardQueue::Options{
+          .group = resources.groups.For(runner->info(), request),
+          .request = request,
+          .stop = stop,
+          .deadline = deadline,
+          .on_depth = [&metrics = resources.metrics, lane = LaneName(spec.lane)](int64_t change) {
+            metrics.QueueDepthChanged(change);
+            metrics.lanes().DepthChanged(lane, change);
+          }});
   std::unique_ptr<RunKeeper> keeper;
   std::unique_ptr<Executor::Stream> storing;
   if (resources.store != nullptr && !spec.run_id.empty()) {

@@ -65,7 +65,7 @@ StudyStream::StudyStream(grpc::CallbackServerContext* context, const StreamResou
 StudyStream::~StudyStream() = default;
 
 absl::Status StudyStream::Start(const grpc::ByteBuffer& bytes) {
-  SINKD_ASSIGN_OR_RETURN(place_, resources_.admission.EnterStream());
+  SINKD_ASSIGN_OR_RETURN(place_, resources_.admission.EnterStream(record_.caller().name));
   resources_.metrics.StreamOpened();
   if (!ParseMessage(bytes, request_)) return MalformedRequest(request_);
   if (!request_.has_run()) return Open();

@@ -77,6 +77,7 @@ struct Metrics::Families {
   LatestRuns latest_runs{registry};
   MemoryGauges memory{registry};
   ConnectionMetrics connections{registry};
+  LaneMetrics lanes{registry};
 
   std::mutex models_mutex;
   std::map<std::string, Gauge*, std::less<>> weights;  // by model id
@@ -275,6 +276,10 @@ void Metrics::SetEvictions(int64_t total) {
 
 void Metrics::RunSummarized(std::string_view model, const RunGauges& run) {
   families_->latest_runs.Set(model, run);
+}
+
+LaneMetrics& Metrics::lanes() {
+  return families_->lanes;
 }
 
 std::string Metrics::Render() const {

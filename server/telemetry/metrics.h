@@ -17,6 +17,8 @@
 
 #include <absl/status/status.h>
 
+#include "server/telemetry/lane_metrics.h"
+
 namespace sinkd {
 
 enum class SampleOutcome { kOk, kFailed, kCancelled };
@@ -64,7 +66,7 @@ class Metrics {
   void PhaseDone(SamplePhase phase, Seconds duration);
   void RecordsSent(int64_t count);
 
-  // Samples admitted and not yet running, over all models.
+  // Samples admitted and not yet running, over all models and lanes.
   void QueueDepthChanged(int64_t samples);  // by so many
   // How many of them a device admits.
   void SetQueueCapacity(int64_t samples);
@@ -92,6 +94,8 @@ class Metrics {
   // A run of the model was summed up, and is its latest from now on. Of at most 100 models, those
   // with the latest runs.
   void RunSummarized(std::string_view model, const RunGauges& run);
+
+  LaneMetrics& lanes();
 
   // All metrics in the Prometheus text format. Reads the process's resident memory.
   std::string Render() const;

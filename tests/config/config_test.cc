@@ -145,6 +145,8 @@ TEST_F(ConfigTest, ReadsEveryFlag) {
                               "5",
                               "--max-streams",
                               "6",
+                              "--max-caller-percent",
+                              "25",
                               "--max-connections",
                               "8",
                               "--max-connections-per-address",
@@ -174,6 +176,7 @@ TEST_F(ConfigTest, ReadsEveryFlag) {
   EXPECT_EQ(config.max_message_bytes, 2 << 20);
   EXPECT_EQ(config.max_queue, 5);
   EXPECT_EQ(config.max_streams, 6);
+  EXPECT_EQ(config.max_caller_percent, 25);
   EXPECT_EQ(config.max_connections, 8);
   EXPECT_EQ(config.max_connections_per_address, 9);
   EXPECT_EQ(config.stuck_after, milliseconds(90000));

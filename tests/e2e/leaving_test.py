@@ -84,7 +84,8 @@ class GoingAway(StreamCase):
         self.check_work_ends(channel.close)
 
     def test_what_a_cancelled_stream_held_is_free_while_another_runs_on(self):
-        server = SinkdProcess(Setting.root.path, "--max-streams", 2, load=(PLANTED,))
+        server = SinkdProcess(Setting.root.path, "--max-streams", 2,
+                             "--max-caller-percent", 100, load=(PLANTED,))
         self.addCleanup(server.stop)
 
         def ran():
@@ -169,7 +170,8 @@ class Unloading(StreamCase):
 
 class Limits(StreamCase):
     def test_more_streams_than_allowed_are_told_to_come_back(self):
-        server = SinkdProcess(Setting.root.path, "--max-streams", 2, load=(PLANTED,))
+        server = SinkdProcess(Setting.root.path, "--max-streams", 2,
+                             "--max-caller-percent", 100, load=(PLANTED,))
         self.addCleanup(server.stop)
         senders = [Sender(), Sender()]
         calls = [open_stream(server.channel, sender) for sender in senders]

@@ -209,6 +209,17 @@ TEST(Executor, RefusesAStreamWhenTooFewSlotsAreLeftAndTakesItOnceOneIsGone) {
   EXPECT_TRUE(bench.executor.OpenStream(3).ok());
 }
 
+TEST(Executor, RefusesTheCallerWhoHoldsHisPartAndTakesOthers) {
+  Bench bench({.name = "cpu", .capacity = 9, .most_of_a_caller = 4});
+  Stream first = bench.Open(4, {.caller = "a"});
+  const absl::StatusOr<Stream> refused = bench.executor.OpenStream(1, {.caller = "a"});
+  ASSERT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(GetErrorDetail(refused.status())->reason, "CALLER_LIMIT");
+  const Stream other = bench.Open(2, {.caller = "b"});
+  first.reset();
+  EXPECT_TRUE(bench.executor.OpenStream(1, {.caller = "a"}).ok());
+}
+
 TEST(Executor, RefusesMoreThanAStreamsSlots) {
   Bench bench;
   const Stream a = bench.Open(1);

@@ -261,6 +261,43 @@ TEST(AnalyzeErrors, TooManyStreamsAreRefused) {
   EXPECT_TRUE(first.Drain().ok());
 }
 
+TEST(AnalyzeErrors, OneCallerCannotTakeAllStreams) {
+  RunningServer running({.max_streams = 4, .max_caller_percent = 50});
+  AnalyzeCall first(running.channel);
+  AnalyzeCall second(running.channel);
+  for (AnalyzeCall* call : {&first, &second}) {
+    call->Open(SpecFor());
+    ASSERT_TRUE(call->ReadAnswer()->has_started());
+  }
+  AnalyzeCall third(running.channel);
+  third.Open(SpecFor());
+  const grpc::Status status = third.Drain();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(DetailsOf(status).info->reason(), "CALLER_LIMIT");
+  EXPECT_TRUE(DetailsOf(status).quota && DetailsOf(status).retry);
+  for (AnalyzeCall* call : {&first, &second}) {
+    call->Close();
+    EXPECT_TRUE(call->Drain().ok());
+  }
+}
+
+TEST(AnalyzeErrors, OneCallerCannotTakeTheWholeQueue) {
+  RunningServer running({.max_queue = 24, .max_caller_percent = 50, .limits = {.read_ahead = 8}});
+  AnalyzeCall first(running.channel);
+  AnalyzeCall second(running.channel);  // begins below the bound, and goes over it
+  for (AnalyzeCall* call : {&first, &second}) {
+    call->Open(SpecFor());
+    ASSERT_TRUE(call->ReadAnswer()->has_started());
+  }
+  AnalyzeCall third(running.channel);
+  third.Open(SpecFor());
+  EXPECT_EQ(DetailsOf(third.Drain()).info->reason(), "CALLER_LIMIT");
+  for (AnalyzeCall* call : {&first, &second}) {
+    call->Close();
+    EXPECT_TRUE(call->Drain().ok());
+  }
+}
+
 TEST(AnalyzeErrors, AMessageOverTheLimitEndsTheCallAndNotTheServer) {
   RunningServer running({.max_message_bytes = 1 << 16});
   AnalyzeCall call(running.channel);

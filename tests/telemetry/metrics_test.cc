@@ -61,6 +61,10 @@ TEST(Metrics, StartAtZeroWithEveryLabelSet) {
     EXPECT_EQ(Value(metrics, "sinkd_sample_phase_duration_seconds_count{phase=\"" + phase + "\"}"),
               0);
   }
+  for (const std::string lane : {"interactive", "batch"}) {
+    EXPECT_EQ(Value(metrics, "sinkd_lane_queue_depth{lane=\"" + lane + "\"}"), 0);
+    EXPECT_EQ(Value(metrics, "sinkd_lane_wait_seconds_count{lane=\"" + lane + "\"}"), 0);
+  }
   for (const char* const plain :
        {"sinkd_tokens_total", "sinkd_records_sent_total", "sinkd_queue_depth",
         "sinkd_streams_in_flight", "sinkd_models_loaded",
@@ -120,6 +124,17 @@ TEST(Metrics, CountSamplesStreamsAndRecords) {
   EXPECT_EQ(Value(metrics, "sinkd_queue_depth"), 7);
   EXPECT_EQ(Value(metrics, "sinkd_sample_phase_duration_seconds_sum{phase=\"forward\"}"), 0.25);
   EXPECT_EQ(Value(metrics, "sinkd_sample_phase_duration_seconds_count{phase=\"queue\"}"), 0);
+}
+
+TEST(Metrics, TellWhatWaitsByLane) {
+  Metrics metrics("1", kMethods);
+  metrics.lanes().DepthChanged("batch", 9);
+  metrics.lanes().DepthChanged("batch", -2);
+  metrics.lanes().Waited("interactive", milliseconds(250));
+  EXPECT_EQ(Value(metrics, "sinkd_lane_queue_depth{lane=\"batch\"}"), 7);
+  EXPECT_EQ(Value(metrics, "sinkd_lane_queue_depth{lane=\"interactive\"}"), 0);
+  EXPECT_EQ(Value(metrics, "sinkd_lane_wait_seconds_sum{lane=\"interactive\"}"), 0.25);
+  EXPECT_EQ(Value(metrics, "sinkd_lane_wait_seconds_count{lane=\"batch\"}"), 0);
 }
 
 TEST(Metrics, FollowModelsInAndOutOfMemory) {
