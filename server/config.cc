@@ -14,6 +14,7 @@
 #include <CLI/CLI.hpp>
 
 #include "server/base/status.h"
+#include "server/config_access.h"
 #include "server/config_file.h"
 #include "server/config_memory.h"
 #include "server/config_store.h"
@@ -140,6 +141,18 @@ std::string ShowModelRoot(const Config& config) {
   return QuoteToml(config.model_root.string());
 }
 
+// A file named by a flag; `of` is where its path is.
+template <auto of>
+absl::Status File(const Given& given, Config& config) {
+  of(config) = given.value;
+  return absl::OkStatus();
+}
+
+template <auto of>
+std::string ShowFile(const Config& config) {
+  return QuoteToml(of(config).string());
+}
+
 template <auto Member>
 std::string QuotedList(const Config& config) {
   std::vector<std::string> quoted;
@@ -172,15 +185,36 @@ const std::array kSettings = {
         "may be given several times; *: every site",
         Append<&Config::http_allow_origin, ReadOrigin>, QuotedList<&Config::http_allow_origin>,
         /*repeatable=*/true},
+    Setting{"insecure-listen", "",
+            "Allow addresses other than loopback without TLS, or without tokens or client "
+            "certificates. "
+            "RISK: everyone who reaches the port can then read what is sent, tokens too, or run "
+            "analyses, load and unload models. Only for a network that something else protects",
+            Switch<&Config::insecure_listen>,
+            [](const Config& config) {
+              return std::string(config.insecure_listen ? "true" : "false");
+            }},
+    Setting{"tls-cert", "FILE",
+            "Certificate chain of both ports, PEM, the server's own first; read again when it "
+            "changes, as are the files below",
+            File<[](Config& config) -> auto& { return config.tls.certificate; }>,
+            ShowFile<[](const Config& config) -> auto& { return config.tls.certificate; }>},
+    Setting{"tls-key", "FILE", "Its private key, PEM without a passphrase",
+            File<[](Config& config) -> auto& { return config.tls.key; }>,
+            ShowFile<[](const Config& config) -> auto& { return config.tls.key; }>},
+    Setting{"tls-client-ca", "FILE",
+            "Mutual TLS: clients need a certificate that one of these signed, PEM",
+            File<[](Config& config) -> auto& { return config.tls.client_ca; }>,
+            ShowFile<[](const Config& config) -> auto& { return config.tls.client_ca; }>},
+    Setting{"token-file", "FILE",
+            "Tokens that callers need, a line each as `sinkctl token new` prints it: name, role, "
+            "SHA-256, quotas; read again when it changes. Empty: none is asked for",
+            File<[](Config& config) -> auto& { return config.token_file; }>,
+            ShowFile<[](const Config& config) -> auto& { return config.token_file; }>},
     Setting{
-        "insecure-listen", "",
-        "Allow addresses other than loopback. RISK: there is no TLS and no authentication yet, so "
-        "everyone who reaches the port can read what is sent, run analyses, load and unload "
-        "models. Only for a network that something else protects",
-        Switch<&Config::insecure_listen>,
-        [](const Config& config) {
-          return std::string(config.insecure_listen ? "true" : "false");
-        }},
+        "metrics-open", "", "Give metrics to everyone, where callers need tokens",
+        Switch<&Config::metrics_open>,
+        [](const Config& config) { return std::string(config.metrics_open ? "true" : "false"); }},
     Setting{"port-file", "FILE",
             "Where to write the bound addresses as JSON once the server is ready, for port 0",
             [](const Given& given, Config& config) {
@@ -420,20 +454,6 @@ absl::Status CheckKeys(const ConfigFile& file, const std::string& file_name) {
   return absl::OkStatus();
 }
 
-absl::Status CheckLoopback(std::string_view name, const std::string& address) {
-  if (address.empty() || IsLoopback(address)) return absl::OkStatus();
-  return InvalidArgument(
-      fmt::format(
-          "--{} must be a loopback address, since there is no TLS and no authentication yet "
-          "and everyone who reaches the port could use it",
-          name),
-      {.reason = "CONFIG_INSECURE_LISTEN",
-       .subject = Flag(name),
-       .value = address,
-       .fix =
-           "use 127.0.0.1, or give --insecure-listen where something else protects the network"});
-}
-
 absl::Status CheckWhole(const Config& config) {
   if (config.model_root.empty()) {
     return InvalidArgument("--model-root is missing",
@@ -442,9 +462,7 @@ absl::Status CheckWhole(const Config& config) {
                             .fix = "name the folder that holds one folder per model"});
   }
   SINKD_RETURN_IF_ERROR(CheckStore(config));
-  if (config.insecure_listen) return absl::OkStatus();
-  SINKD_RETURN_IF_ERROR(CheckLoopback("listen", config.listen));
-  return CheckLoopback("http-listen", config.http_listen);
+  return CheckAccess(config);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 
 #include <absl/status/statusor.h>
 
+#include "server/access/tls_files.h"
 #include "server/engine/model.h"
 #include "server/telemetry/log.h"
 
@@ -28,6 +29,9 @@ struct Config {
   std::string listen = "127.0.0.1:50051";      // gRPC, host:port
   std::string http_listen = "127.0.0.1:9464";  // page, API, metrics, health; empty: off
   bool insecure_listen = false;                // other than loopback addresses may be used
+  TlsPaths tls;                                // of both ports
+  std::filesystem::path token_file;            // of both ports; empty: no tokens are asked for
+  bool metrics_open = false;                   // to all, tokens or not
   std::vector<std::string> http_allow_host;    // names the page and the API answer to, beside
                                                // loopback and that of http_listen
   std::vector<std::string> http_allow_origin;  // whose pages may read the API; "*": all

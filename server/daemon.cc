@@ -82,6 +82,7 @@ Daemon::Daemon(Config config, std::string version)
 }
 
 absl::Status Daemon::Run() {
+  SINKD_RETURN_IF_ERROR(OpenSecurity());
   SINKD_RETURN_IF_ERROR(OpenStore());
   SINKD_RETURN_IF_ERROR(OpenPorts());
   loader_ = std::jthread([this](const std::stop_token& stop) { LoadModels(stop); });
@@ -101,6 +102,18 @@ void Daemon::RequestStop(std::string why) {
   stopping_.notify_all();
 }
 
+void Daemon::ReloadSoon() {
+  const std::lock_guard lock(mutex_);
+  if (security_) security_->ReloadSoon();
+}
+
+absl::Status Daemon::OpenSecurity() {
+  SINKD_ASSIGN_OR_RETURN(std::unique_ptr<Security> security, Security::Open(config_, metrics_));
+  const std::lock_guard lock(mutex_);
+  security_ = std::move(security);
+  return absl::OkStatus();
+}
+
 absl::Status Daemon::OpenStore() {
   SINKD_ASSIGN_OR_RETURN(store_, OpenConfiguredStore(config_));
   if (!store_) return absl::OkStatus();
@@ -115,16 +128,23 @@ absl::Status Daemon::OpenStore() {
 absl::Status Daemon::OpenPorts() {
   if (!config_.http_listen.empty()) {
     api_.emplace(catalog_, store_.get());
-    SINKD_ASSIGN_OR_RETURN(http_,
-                           HttpServer::Start(config_.http_listen,
-                                             {.metrics = [this] { return RenderMetrics(); },
-                                              .not_ready = [this] { return readiness_.WhyNot(); },
-                                              .api = api_->Bind(),
-                                              .page = BuiltPage(),
-                                              .access = AccessOf(config_)},
-                                             CountedPort("http", LimitsOf(config_), metrics_)));
+    SINKD_ASSIGN_OR_RETURN(
+        http_,
+        HttpServer::Start(
+            config_.http_listen,
+            {.metrics = [this] { return RenderMetrics(); },
+             .not_ready = [this] { return readiness_.WhyNot(); },
+             .api = api_->Bind(),
+             .page = BuiltPage(),
+             .access = AccessOf(config_),
+             .admit = [this](const Credentials& shown) { return security_->AdmitQuery(shown); },
+             .metrics_open = config_.metrics_open,
+             .tls = security_->tls()},
+            CountedPort("http", LimitsOf(config_), metrics_)));
   }
   Server::Options options = ServerOptions(config_, version_);
+  options.access = &security_->access();
+  options.tls = security_->tls();
   options.on_stuck = [this](bool stuck) {
     readiness_.SetStuck(stuck ? "the work of a device makes no progress" : "");
     metrics_.SetReady(!readiness_.WhyNot());

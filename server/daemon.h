@@ -21,6 +21,7 @@
 #include "server/models/registry.h"
 #include "server/readiness.h"
 #include "server/retention.h"
+#include "server/security.h"
 #include "server/service/json_api.h"
 #include "server/service/registry_catalog.h"
 #include "server/service/server.h"
@@ -39,7 +40,11 @@ class Daemon {
 
   void RequestStop(std::string why);
 
+  // Has tokens and certificate read again.
+  void ReloadSoon();
+
  private:
+  absl::Status OpenSecurity();
   absl::Status OpenStore();
   absl::Status OpenPorts();
   std::string RenderMetrics();
@@ -54,7 +59,8 @@ class Daemon {
   Metrics metrics_;
   Registry registry_;
   RegistryCatalog catalog_{registry_};
-  std::unique_ptr<RunStore> store_;  // null: runs are not kept
+  std::unique_ptr<Security> security_;  // of Run
+  std::unique_ptr<RunStore> store_;     // null: runs are not kept
   std::optional<Retention> retention_;
   std::unique_ptr<Server> server_;
   std::optional<JsonApi> api_;

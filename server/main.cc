@@ -21,9 +21,11 @@ constexpr int kExitUsage = 2;
 int Serve(const sinkd::Config& config) {
   sinkd::ConfigureLog(config.log_format, config.log_level);
   sinkd::Daemon daemon(config, SINKD_VERSION);
-  sinkd::SignalWatch signals([&daemon](int signal) {
-    daemon.RequestStop(signal == SIGINT ? "signal SIGINT" : "signal SIGTERM");
-  });
+  sinkd::SignalWatch signals(
+      [&daemon](int signal) {
+        daemon.RequestStop(signal == SIGINT ? "signal SIGINT" : "signal SIGTERM");
+      },
+      [&daemon] { daemon.ReloadSoon(); });
   sinkd::SetComputeThreads(config.threads);
   const sinkd::ProductMethods products = sinkd::MeasureProducts();
   sinkd::Log(sinkd::LogLevel::kInfo, "computing",

@@ -14,10 +14,10 @@ constexpr int kWake = SIGUSR1;  // sent to the watching thread alone, by the des
 
 }  // namespace
 
-SignalWatch::SignalWatch(std::function<void(int signal)> on_first)
-    : on_first_(std::move(on_first)) {
+SignalWatch::SignalWatch(std::function<void(int signal)> on_first, std::function<void()> on_hangup)
+    : on_first_(std::move(on_first)), on_hangup_(std::move(on_hangup)) {
   sigemptyset(&signals_);
-  for (const int signal : {SIGTERM, SIGINT, kWake}) sigaddset(&signals_, signal);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, kWake}) sigaddset(&signals_, signal);
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
   thread_ = std::jthread([this](const std::stop_token& stop) { Watch(stop); });
 }
@@ -32,6 +32,10 @@ void SignalWatch::Watch(const std::stop_token& stop) {
     int signal = 0;
     sigwait(&signals_, &signal);
     if (signal == kWake) continue;
+    if (signal == SIGHUP) {
+      on_hangup_();
+      continue;
+    }
     if (!first) {
       Log(LogLevel::kWarning, "second signal, exiting at once", {{"signal", signal}});
       _exit(128 + signal);

@@ -12,6 +12,7 @@
 #include "server/http/hangup_watch.h"
 #include "server/http/site.h"
 #include "server/http/socket_stream.h"
+#include "server/http/tls_stream.h"
 
 namespace sinkd {
 namespace {
@@ -41,7 +42,8 @@ class QueryPlace {
 // What httplib does not tell its handlers of the request they answer.
 struct Visit {
   int socket = -1;
-  std::string accepted;  // Accept-Encoding of a request to the site
+  std::string accepted;          // Accept-Encoding of a request to the site
+  std::string certificate_name;  // of the client's certificate
   std::optional<QueryPlace> place;
 };
 thread_local Visit* visit_of_this_thread = nullptr;
@@ -50,9 +52,21 @@ thread_local Visit* visit_of_this_thread = nullptr;
 class VisitServer final : public httplib::Server {
  public:
   // Reads a request from `socket`, which it owns, and answers it.
-  void Answer(int socket) {
+  // `tls` null: in plaintext.
+  void Answer(int socket, TlsAcceptor* tls) {
     SocketStream stream(socket);
     Visit visit{.socket = socket};
+    if (tls == nullptr) return Answer(stream, visit);
+    const std::shared_ptr<SSL_CTX> context = tls->context();
+    if (!context) return;
+    TlsStream secured(stream, context);
+    if (!secured.Handshake()) return;
+    visit.certificate_name = secured.ClientName();
+    Answer(secured, visit);
+  }
+
+ private:
+  void Answer(httplib::Stream& stream, Visit& visit) {
     visit_of_this_thread = &visit;
     bool closed = false;
     // To the site httplib would answer with ranges and compressed, whatever the ETag stands for.
@@ -71,7 +85,9 @@ class VisitServer final : public httplib::Server {
 
 struct HttpServer::Internals {
   explicit Internals(Sources given)
-      : sources(std::move(given)), site(sources.api, sources.page, sources.access) {}
+      : sources(std::move(given)), site(sources.api, sources.page, sources.access) {
+    if (sources.tls != nullptr) tls.emplace(*sources.tls);
+  }
   ~Internals() { Stop(); }
 
   void Stop() {
@@ -86,6 +102,7 @@ struct HttpServer::Internals {
   const Site site;
   HangupWatch watch;
   std::atomic<int> queries = 0;
+  std::optional<TlsAcceptor> tls;
   VisitServer server;
   httplib::ThreadPool threads{kThreads + kQueriesAtOnce};
   std::unique_ptr<AcceptLoop> loop;
@@ -93,17 +110,35 @@ struct HttpServer::Internals {
 
   void AnswerSite(const httplib::Request& request, httplib::Response& response) {
     Visit& visit = *visit_of_this_thread;
-    if (!Site::IsOfApi(request.path)) return site.Answer(request, visit.accepted, {}, response);
+    if (!Site::IsOfApi(request.path)) {
+      return site.Answer(request, visit.accepted, {}, {}, response);
+    }
     // Until the answer is written: a slow reader holds a thread too.
     visit.place.emplace(queries);
     if (!visit.place->has_place()) return site.AnswerFull(request, response);
     const HangupWatch::Guard guard(watch, visit.socket);
-    site.Answer(request, visit.accepted, guard.token(), response);
+    site.Answer(
+        request, visit.accepted, [&] { return Admit(request); }, guard.token(), response);
+  }
+
+  absl::Status Admit(const httplib::Request& request) const {
+    if (!sources.admit) return absl::OkStatus();
+    Credentials shown{.certificate_name = visit_of_this_thread->certificate_name,
+                      .peer_host = request.remote_addr};
+    const auto [begin, end] = request.headers.equal_range("Authorization");
+    for (auto each = begin; each != end; ++each) shown.authorization.push_back(each->second);
+    return sources.admit(shown);
+  }
+
+  void AnswerMetrics(const httplib::Request& request, httplib::Response& response) const {
+    const absl::Status admitted = sources.metrics_open ? absl::OkStatus() : Admit(request);
+    if (admitted.ok()) return response.set_content(sources.metrics(), kPrometheusText);
+    Site::SendRefusal(admitted, response);
   }
 
   void AddRoutes() {
-    server.Get("/metrics", [this](const httplib::Request&, httplib::Response& response) {
-      response.set_content(sources.metrics(), kPrometheusText);
+    server.Get("/metrics", [this](const httplib::Request& request, httplib::Response& response) {
+      AnswerMetrics(request, response);
     });
     server.Get("/healthz", [](const httplib::Request&, httplib::Response& response) {
       response.set_content("ok\n", kText);
@@ -140,7 +175,8 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string&
   internals->AddRoutes();
   internals->server.set_payload_max_length(kMaxBodyBytes);
   const auto take = [&all = *internals](int, int socket) {
-    all.threads.enqueue([&all, socket] { all.server.Answer(socket); });
+    all.threads.enqueue(
+        [&all, socket] { all.server.Answer(socket, all.tls ? &*all.tls : nullptr); });
   };
   SINKD_ASSIGN_OR_RETURN(internals->loop,
                          AcceptLoop::Start(std::move(listener), std::move(port), take));

@@ -7,6 +7,9 @@
 //   GET /api/...   the API, whose answers are made elsewhere (http_api.h)
 //   anything else  404
 //
+// Where it is told to, it speaks TLS, and asks who wants metrics or the API: 401 or 403 to whom it
+// does not admit. The page itself holds nothing but code, and asks for a token when the API does.
+//
 // Every answer of the API and the page carries an ETag, the digest of its bytes, and is 304 to who
 // has them. At most eight queries of the API are under way at once, on threads beside those of the
 // rest, and what comes then is refused: the API cannot hold up health and metrics.
@@ -26,6 +29,8 @@
 
 #include <absl/status/statusor.h>
 
+#include "server/access/access_control.h"
+#include "server/access/tls_identity.h"
 #include "server/http/http_access.h"
 #include "server/http/http_api.h"
 #include "server/http/page/page.h"
@@ -41,6 +46,10 @@ class HttpServer {
     std::optional<HttpApi> api = std::nullopt;              // nullopt: there is none
     Page page = {};
     HttpAccess access = {};  // of the page and the API
+    // Whether who shows these may have metrics and what the API tells; null: everyone may.
+    std::function<absl::Status(const Credentials& shown)> admit = nullptr;
+    bool metrics_open = false;         // metrics to everyone all the same
+    const TlsIdentity* tls = nullptr;  // borrowed; null: plaintext
   };
 
   // Listens on `address`, "127.0.0.1:9464" or "[::1]:9464"; port 0 picks a free one. Answers from

@@ -18,6 +18,13 @@ constexpr char kHtml[] = "text/html; charset=utf-8";
 constexpr char kMethods[] = "GET, HEAD, OPTIONS";
 constexpr char kNothingRuns[] = "default-src 'none'; frame-ancestors 'none'";
 constexpr size_t kTagDigits = 32;
+constexpr char kBearer[] = "Bearer realm=\"sinkd\"";
+
+// Of who was not admitted.
+int StatusOf(const absl::Status& error) {
+  if (absl::IsUnauthenticated(error)) return 401;
+  return absl::IsResourceExhausted(error) ? 429 : 403;
+}
 
 std::string_view Trim(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -105,8 +112,15 @@ bool Site::Has(const std::string& path) {
 }
 
 void Site::Answer(const httplib::Request& request, const std::string& accepted,
-                  const std::stop_token& stop, httplib::Response& response) const {
-  Send(request, Make(request, accepted, stop), response);
+                  const Admit& admit, const std::stop_token& stop,
+                  httplib::Response& response) const {
+  Send(request, Make(request, accepted, admit, stop), response);
+}
+
+void Site::SendRefusal(const absl::Status& error, httplib::Response& response) {
+  response.status = StatusOf(error);
+  if (response.status == 401) response.set_header("WWW-Authenticate", kBearer);
+  response.set_content(StrCat(error.message(), "\n"), kText);
 }
 
 void Site::AnswerFull(const httplib::Request& request, httplib::Response& response) const {
@@ -124,13 +138,18 @@ bool Site::AnswerUnread(const httplib::Request& request, httplib::Response& resp
 }
 
 HttpAnswer Site::Make(const httplib::Request& request, const std::string& accepted,
-                      const std::stop_token& stop) const {
+                      const Admit& admit, const std::stop_token& stop) const {
   const bool of_api = IsOfApi(request.path);
   const std::string host = request.get_header_value("Host");
   if (!AnswersToHost(access_, host)) return Refuse(of_api, WrongHost(host), 403);
   if (request.method == "OPTIONS") return {.content_type = kText, .headers = {{"Allow", kMethods}}};
   if (!Reads(request.method)) return RefuseMethod(of_api, request.method);
   if (!of_api) return MakePage(accepted);
+  if (const absl::Status admitted = admit ? admit() : absl::OkStatus(); !admitted.ok()) {
+    HttpAnswer refused = Refuse(of_api, admitted, StatusOf(admitted));
+    if (refused.status == 401) refused.headers.emplace_back("WWW-Authenticate", kBearer);
+    return refused;
+  }
   if (!api_) return {.status = 404, .content_type = kText, .body = "there is no API here\n"};
   const absl::StatusOr<HttpQuery> query = ParseTarget(request.target);
   return query.ok() ? api_->answer(*query, stop) : Refuse(of_api, query.status(), 400);
@@ -205,7 +224,7 @@ void Site::AddOrigin(const httplib::Request& request, httplib::Response& respons
   response.set_header("Access-Control-Expose-Headers", "ETag, Retry-After");
   if (request.method != "OPTIONS") return;
   response.set_header("Access-Control-Allow-Methods", kMethods);
-  response.set_header("Access-Control-Allow-Headers", "If-None-Match");
+  response.set_header("Access-Control-Allow-Headers", "Authorization, If-None-Match");
   response.set_header("Access-Control-Max-Age", "600");
 }
 

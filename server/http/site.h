@@ -5,9 +5,12 @@
 
 #include <httplib.h>
 
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
+
+#include <absl/status/status.h>
 
 #include "server/http/http_access.h"
 #include "server/http/http_api.h"
@@ -23,9 +26,15 @@ class Site {
   static bool Has(const std::string& path);
   static bool IsOfApi(const std::string& path);
 
+  // Whether the request may be answered; asked only of queries of the API. Null: it may.
+  using Admit = std::function<absl::Status()>;
+
   // `accepted` is the request's Accept-Encoding.
-  void Answer(const httplib::Request& request, const std::string& accepted,
+  void Answer(const httplib::Request& request, const std::string& accepted, const Admit& admit,
               const std::stop_token& stop, httplib::Response& response) const;
+
+  // Why something beside the site is refused, as text.
+  static void SendRefusal(const absl::Status& error, httplib::Response& response);
 
   // Answers a request that httplib could not read past its first line; false when it was not for
   // the API, as far as that can be told.
@@ -35,7 +44,7 @@ class Site {
   void AnswerFull(const httplib::Request& request, httplib::Response& response) const;
 
  private:
-  HttpAnswer Make(const httplib::Request& request, const std::string& accepted,
+  HttpAnswer Make(const httplib::Request& request, const std::string& accepted, const Admit& admit,
                   const std::stop_token& stop) const;
   HttpAnswer MakePage(const std::string& accepted) const;
   HttpAnswer Refuse(bool of_api, const absl::Status& error, int status) const;

@@ -37,7 +37,7 @@ AnalyzeStream* AnalyzeStream::Begin(grpc::CallbackServerContext* context,
   {
     const std::lock_guard lock(stream->mutex_);
     stream->self_ = stream;
-    stream->Admit();
+    if (absl::Status admitted = stream->Admit(); !admitted.ok()) stream->End(std::move(admitted));
     stream->Pump();
   }
   stream->EndOnAbort();
@@ -54,11 +54,12 @@ AnalyzeStream::AnalyzeStream(grpc::CallbackServerContext* context, const StreamR
 
 AnalyzeStream::~AnalyzeStream() = default;
 
-void AnalyzeStream::Admit() {
-  absl::StatusOr<std::unique_ptr<Admission::Place>> place = resources_.admission.EnterStream(record_.caller().name);
-  if (!place.ok()) return End(place.status());
-  place_ = *std::move(place);
+absl::Status AnalyzeStream::Admit() {
+  SINKD_RETURN_IF_ERROR(record_.admitted());
+  SINKD_ASSIGN_OR_RETURN(quota_place_, record_.principal()->EnterStream());
+  SINKD_ASSIGN_OR_RETURN(place_, resources_.admission.EnterStream(record_.caller().name));
   resources_.metrics.StreamOpened();
+  return absl::OkStatus();
 }
 
 void AnalyzeStream::EndOnAbort() {

@@ -69,7 +69,7 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   };
 
   // Under the lock, all of them.
-  void Admit();
+  absl::Status Admit();
   std::optional<IncomingSample> Take(bool parsed, sinks::v1::AnalyzeRequest&& request);
   absl::Status TakeSpec(const sinks::v1::AnalysisSpec& proto);
   std::optional<IncomingSample> TakeSample(sinks::v1::Sample&& sample, const absl::Status& problem);
@@ -103,6 +103,7 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   const Executor::Clock::time_point deadline_;
   std::stop_source stop_;
   std::unique_ptr<Admission::Place> place_;
+  std::unique_ptr<Principal::StreamPlace> quota_place_;
   std::shared_ptr<const StreamPlan> plan_;  // null until the spec has been accepted
 
   grpc::ByteBuffer incoming_;

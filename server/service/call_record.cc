@@ -7,6 +7,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "server/base/status.h"
+#include "server/service/call_gate.h"
 #include "server/telemetry/log.h"
 
 namespace sinkd {
@@ -60,6 +61,8 @@ CallRecord::CallRecord(grpc::CallbackServerContext& context, std::string_view me
       peer_(context.peer()),
       caller_(CallerOf(context)),
       request_id_(RequestIdOf(context)),
+      admitted_(VerdictOf(context)),
+      principal_(PrincipalOf(context)),
       begin_(std::chrono::steady_clock::now()) {
   context.AddInitialMetadata(kRequestIdKey, request_id_);
   metrics_.RpcStarted(method_);
@@ -74,6 +77,7 @@ void CallRecord::End(const absl::Status& status, const Work& work) {
                                   {"code", code},
                                   {"seconds", seconds.count()},
                                   {"peer", peer_}};
+  if (principal_) fields.emplace_back("caller", principal_->name());
   if (!work.model.empty()) fields.emplace_back("model", work.model);
   if (work.samples > 0) fields.emplace_back("samples", work.samples);
   if (work.tokens > 0) fields.emplace_back("tokens", work.tokens);

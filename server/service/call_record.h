@@ -1,4 +1,4 @@
-// CallRecord: one RPC from its start to its end - its request id, its log line, its metrics.
+// CallRecord: one RPC from its start to its end - its caller, request id, log line and metrics.
 //
 // The request id is the caller's x-request-id where that is 1 to 128 of [A-Za-z0-9._-], else a
 // random one; it goes back in the initial metadata under the same key.
@@ -7,12 +7,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include <absl/status/status.h>
 #include <grpcpp/server_context.h>
 
+#include "server/access/principal.h"
 #include "server/service/caller.h"
 #include "server/telemetry/metrics.h"
 
@@ -32,6 +34,11 @@ class CallRecord {
   CallRecord(grpc::CallbackServerContext& context, std::string_view method, Metrics& metrics);
 
   const std::string& request_id() const { return request_id_; }
+
+  // OK, or why the gate refused the call: to be answered with before anything else is done.
+  const absl::Status& admitted() const { return admitted_; }
+  // Who calls; null for a refused call.
+  const std::shared_ptr<const Principal>& principal() const { return principal_; }
   const Caller& caller() const { return caller_; }
 
   void End(const absl::Status& status, const Work& work);
@@ -43,6 +50,8 @@ class CallRecord {
   const std::string peer_;
   const Caller caller_;
   const std::string request_id_;
+  const absl::Status admitted_;
+  const std::shared_ptr<const Principal> principal_;
   const std::chrono::steady_clock::time_point begin_;
 };
 

@@ -1,10 +1,14 @@
 #include "server/service/caller.h"
 
+#include "server/service/call_gate.h"
+#include "server/service/peer_host.h"
+
 namespace sinkd {
 
 Caller CallerOf(const grpc::ServerContextBase& context) {
-  const std::string peer = context.peer();  // "ipv4:127.0.0.1:41234"
-  return {.name = peer.substr(0, peer.rfind(':'))};
+  const auto* const judged = dynamic_cast<const CallContext*>(&context);
+  if (judged == nullptr || !judged->principal) return {.name = PeerHost(context.peer())};
+  return {.name = judged->principal->name(), .weight = judged->principal->weight()};
 }
 
 }  // namespace sinkd

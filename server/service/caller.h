@@ -8,7 +8,7 @@
 namespace sinkd {
 
 struct Caller {
-  std::string name;   // the peer's host
+  std::string name;   // of its token or certificate, else its host
   double weight = 1;  // beside other callers on a device
 };
 

@@ -38,6 +38,7 @@ ImportStream::ImportStream(grpc::CallbackServerContext* context, std::string_vie
 
 absl::Status ImportStream::Start(const absl::StatusOr<RunStore*>& store,
                                  const std::string& template_date) {
+  SINKD_RETURN_IF_ERROR(record_.admitted());
   SINKD_RETURN_IF_ERROR(store.status());
   SINKD_ASSIGN_OR_RETURN(place_, resources_.admission.Enter());
   SINKD_ASSIGN_OR_RETURN(waiting_, resources_.threads.OpenStream(1));

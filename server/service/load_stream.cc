@@ -36,6 +36,7 @@ LoadStream::LoadStream(grpc::CallbackServerContext* context, const Resources& re
 LoadStream::~LoadStream() = default;
 
 absl::Status LoadStream::Start(const grpc::ByteBuffer& bytes) {
+  SINKD_RETURN_IF_ERROR(record_.admitted());
   SINKD_ASSIGN_OR_RETURN(place_, resources_.admission.Enter());
   sinks::v1::LoadModelRequest request;
   if (!ParseMessage(bytes, request)) return MalformedMessage(*request.descriptor());

@@ -31,6 +31,7 @@ ReplyStream::ReplyStream(grpc::CallbackServerContext* context, std::string_view 
       open_(std::move(open)) {}
 
 absl::Status ReplyStream::Start() {
+  SINKD_RETURN_IF_ERROR(record_.admitted());
   SINKD_ASSIGN_OR_RETURN(place_, resources_.admission.Enter());
   SINKD_ASSIGN_OR_RETURN(waiting_, resources_.threads.OpenStream(1));
   MakeNext();

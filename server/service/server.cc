@@ -14,11 +14,13 @@
 #include "server/service/admission.h"
 #include "server/service/analysis_service.h"
 #include "server/service/audit_service.h"
+#include "server/service/call_gate.h"
 #include "server/service/grpc_port.h"
 #include "server/service/health_service.h"
 #include "server/service/mechanism_service.h"
 #include "server/service/model_service.h"
 #include "server/service/run_service.h"
+#include "server/service/server_credentials.h"
 #include "server/telemetry/log.h"
 
 namespace sinkd {
@@ -28,9 +30,11 @@ constexpr int kKeepaliveTimeMs = 60000;
 constexpr int kKeepaliveTimeoutMs = 20000;
 constexpr int kLeastPingIntervalMs = 10000;
 constexpr int kStreamsPerConnection = 1024;
+constexpr int kMaxMetadataBytes = 16 << 10;  // received, of one call
 // What waits for the disk together is written together.
 constexpr int kStoringThreads = 8;
-// What is left at Stop has been told to end; only a client that reads nothing makes it wait.
+// What is left at Stop has been told to end; only a client that reads nothing
+// makes it wait.
 constexpr std::chrono::seconds kLastWords{1};
 
 const std::vector<std::string>& ServiceNames() {
@@ -45,12 +49,14 @@ const std::vector<std::string>& ServiceNames() {
 
 struct Server::Internals {
   Internals(const Options& options, ModelCatalog& catalog, Metrics& metrics, RunStore* store)
-      : admission(options.max_streams,
+      : access(options.access),
+        admission(options.max_streams,
                   CallersPart(options.max_streams, options.max_caller_percent)),
         devices({.when_full = "retry later, or raise the server's --max-queue",
                  .capacity = static_cast<size_t>(options.max_queue),
                  .most_of_a_caller = CallersPart(options.max_queue, options.max_caller_percent)}),
-        // Each stream takes as many slots here as on its device, and there may be several devices.
+        // Each stream takes as many slots here as on its device, and there may
+        // be several devices.
         cpu({.name = "cpu workers",
              .threads = options.cpu_threads,
              .capacity = static_cast<size_t>(options.max_streams * options.limits.read_ahead)}),
@@ -68,6 +74,8 @@ struct Server::Internals {
 
   void Watch(const Options& options, Metrics& metrics);
 
+  std::unique_ptr<AccessControl> own_access;  // null where one was given
+  AccessControl* access;
   Admission admission;
   DevicePool devices;
   ForwardGroups groups;
@@ -118,9 +126,14 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options, Mo
                                                       Metrics& metrics, RunStore* store) {
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   auto internals = std::make_unique<Internals>(options, catalog, metrics, store);
+  if (internals->access == nullptr) {
+    SINKD_ASSIGN_OR_RETURN(internals->own_access, AccessControl::Open({}));
+    internals->access = internals->own_access.get();
+  }
   grpc::ServerBuilder builder;
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
   SINKD_ASSIGN_OR_RETURN(
-      GrpcPort port, GrpcPort::Open(options.listen, grpc::InsecureServerCredentials(), builder));
+      GrpcPort port, GrpcPort::Open(options.listen, MakeServerCredentials(options.tls), builder));
   internals->port.emplace(std::move(port));
   builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
@@ -129,6 +142,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options, Mo
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kLeastPingIntervalMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsPerConnection);
+  AddCallGate(*internals->access, metrics, builder);
   builder.RegisterService(&internals->health);
   builder.RegisterService(&internals->models);
   builder.RegisterService(&internals->runs);

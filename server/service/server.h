@@ -18,6 +18,8 @@
 
 #include <absl/status/statusor.h>
 
+#include "server/access/access_control.h"
+#include "server/access/tls_identity.h"
 #include "server/net/open_connections.h"
 #include "server/service/model_catalog.h"
 #include "server/service/stream_plan.h"
@@ -31,6 +33,8 @@ class Server {
   struct Options {
     std::string listen = "127.0.0.1:0";  // as net/listener.h has it
     ConnectionLimits connections;
+    AccessControl* access = nullptr;      // borrowed; null: everyone may do everything
+    const TlsIdentity* tls = nullptr;     // borrowed; null: plaintext
     int64_t max_message_bytes = 8 << 20;  // received
     int64_t max_queue = 2048;             // samples waiting, over all streams, by device
     int64_t max_streams = 64;

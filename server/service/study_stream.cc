@@ -65,6 +65,8 @@ StudyStream::StudyStream(grpc::CallbackServerContext* context, const StreamResou
 StudyStream::~StudyStream() = default;
 
 absl::Status StudyStream::Start(const grpc::ByteBuffer& bytes) {
+  SINKD_RETURN_IF_ERROR(record_.admitted());
+  SINKD_ASSIGN_OR_RETURN(quota_place_, record_.principal()->EnterStream());
   SINKD_ASSIGN_OR_RETURN(place_, resources_.admission.EnterStream(record_.caller().name));
   resources_.metrics.StreamOpened();
   if (!ParseMessage(bytes, request_)) return MalformedRequest(request_);

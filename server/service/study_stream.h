@@ -98,6 +98,7 @@ class StudyStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   const SteadyClock::time_point begin_;
   std::stop_source stop_;
   std::unique_ptr<Admission::Place> place_;
+  std::unique_ptr<Principal::StreamPlace> quota_place_;
   std::optional<StudyPlan> plan_;  // absent until the request has been accepted
 
   sinks::v1::RunStudyRequest request_;         // until it is accepted

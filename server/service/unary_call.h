@@ -44,13 +44,14 @@ grpc::ServerUnaryReactor* ServeUnary(
     *answer = SerializeMessage(response);
     return absl::OkStatus();
   };
-  const auto run = [reactor, record = std::move(record), answered](const absl::Status& admitted) {
+  const auto run = [reactor, record, answered](const absl::Status& admitted) {
     const absl::Status status = admitted.ok() ? answered() : admitted;
     record->End(status);
     reactor->Finish(ToGrpcStatus(status));
   };
   const absl::Status submitted =
-      place.waiting.Submit({.run = run, .deadline = context->deadline()});
+      record->admitted().ok() ? place.waiting.Submit({.run = run, .deadline = context->deadline()})
+                              : record->admitted();
   if (!submitted.ok()) run(submitted);
   return reactor;
 }

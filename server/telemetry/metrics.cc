@@ -75,6 +75,7 @@ struct Metrics::Families {
   prometheus::Family<Gauge>* weight_family = nullptr;
   Gauge* stuck_devices = nullptr;
   LatestRuns latest_runs{registry};
+  AccessMetrics access{registry};
   MemoryGauges memory{registry};
   ConnectionMetrics connections{registry};
   LaneMetrics lanes{registry};
@@ -280,6 +281,10 @@ void Metrics::RunSummarized(std::string_view model, const RunGauges& run) {
 
 LaneMetrics& Metrics::lanes() {
   return families_->lanes;
+}
+
+AccessMetrics& Metrics::access() {
+  return families_->access;
 }
 
 std::string Metrics::Render() const {

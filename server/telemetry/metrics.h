@@ -17,6 +17,8 @@
 
 #include <absl/status/status.h>
 
+#include "server/telemetry/access_metrics.h"
+
 #include "server/telemetry/lane_metrics.h"
 
 namespace sinkd {
@@ -96,6 +98,8 @@ class Metrics {
   void RunSummarized(std::string_view model, const RunGauges& run);
 
   LaneMetrics& lanes();
+
+  AccessMetrics& access();
 
   // All metrics in the Prometheus text format. Reads the process's resident memory.
   std::string Render() const;

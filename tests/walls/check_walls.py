@@ -32,7 +32,7 @@ ROOMS = {
     "server/net": (False, False, {"server/base", "server/telemetry"}),
     "server/service": (False, True, None),
     "server/http": (
-        False, False, {"server/base", "server/http/page", "server/net", "server/telemetry"},
+        False, False, {"server/access", "server/base", "server/http/page", "server/net", "server/telemetry"},
     ),
     # The page as bytes, which the client writes into reports.
     "server/http/page": (False, False, set()),
