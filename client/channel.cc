@@ -1,5 +1,6 @@
 #include "client/channel.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include <grpcpp/support/channel_arguments.h>
 
 #include "client/server_list.h"
+#include "client/token_header.h"
 
 namespace sinkd::client {
 namespace {
@@ -18,13 +20,6 @@ constexpr int kMaxReceiveBytes = 65 << 20;
 // A server that comes back is found as soon as a retry would reach it.
 constexpr int kFirstReconnectMs = 200;
 constexpr int kLongestReconnectMs = 2000;
-
-bool IsLoopback(std::string_view address) {
-  for (std::string_view prefix : {"127.", "localhost:", "[::1]:", "unix"}) {
-    if (address.starts_with(prefix)) return true;
-  }
-  return false;
-}
 
 absl::Status BadAddress(std::string_view address, std::string_view why) {
   return absl::InvalidArgumentError(
@@ -55,6 +50,16 @@ absl::Status CheckOne(std::string_view address) {
   return absl::OkStatus();
 }
 
+// What of them cannot be a channel's credentials goes into `arguments`.
+std::shared_ptr<grpc::ChannelCredentials> CredentialsOf(const ChannelOptions& options,
+                                                        grpc::ChannelArguments& arguments) {
+  if (!options.tls) return grpc::InsecureChannelCredentials();
+  const TlsOptions& tls = *options.tls;
+  if (!tls.server_name.empty()) arguments.SetSslTargetNameOverride(tls.server_name);
+  return grpc::SslCredentials(
+      {.pem_root_certs = tls.ca, .pem_private_key = tls.key, .pem_cert_chain = tls.certificate});
+}
+
 }  // namespace
 
 absl::Status CheckAddress(std::string_view address) {
@@ -64,6 +69,17 @@ absl::Status CheckAddress(std::string_view address) {
     if (absl::Status status = CheckOne(server); !status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+bool IsLoopback(std::string_view address) {
+  const std::vector<std::string> servers = SplitServers(address);
+  return std::all_of(servers.begin(), servers.end(), [](const std::string& server) {
+    const std::string_view host = std::string_view(server).substr(0, server.rfind(':'));
+    // An address, not a name that begins like one.
+    const bool four =
+        host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
+    return four || host == "localhost" || host == "[::1]" || server.starts_with("unix");
+  });
 }
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const std::string& address,
@@ -78,7 +94,8 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const std::string& ad
   arguments.SetMaxReceiveMessageSize(kMaxReceiveBytes);
   if (!options.user_agent.empty()) arguments.SetUserAgentPrefix(options.user_agent);
   if (IsLoopback(address)) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return grpc::CreateCustomChannel(*target, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::experimental::CreateCustomChannelWithInterceptors(
+      *target, CredentialsOf(options, arguments), arguments, TokenHeader(options.token));
 }
 
 }  // namespace sinkd::client

@@ -34,20 +34,23 @@ void AddRunFlags(CLI::App& app, AnalyzeOptions& options) {
                  "write to one run, which stays open")
       ->type_name("INDEX/COUNT")
       ->check([](const std::string& text) {
-        return ParseShard(text) ? std::string()
-                                : fmt::format("\"{}\" is no INDEX/COUNT with 0 <= INDEX < COUNT <= {}",
-                                              client::MakePrintable(text), kMostShards);
+        return ParseShard(text)
+                   ? std::string()
+                   : fmt::format("\"{}\" is no INDEX/COUNT with 0 <= INDEX < COUNT <= {}",
+                                 client::MakePrintable(text), kMostShards);
       })
       ->group(group);
   app.add_flag_callback(
          "--keep-open", [&spec] { spec.set_keep_run_open(true); },
          "With --run: leave the run open at the end, for more samples")
       ->group(group);
-  AddInteger(app, "--portrait",
-             "Keep text and norms of the first so many samples whole, for pictures; 1 to 100",
-             [&](int64_t value) {
-               spec.mutable_portrait()->set_samples(static_cast<int32_t>(value));
-             })
+  AddChoice(app, "--lane", kLaneChoices, kLaneHelp, [&spec](int lane) {
+    spec.set_lane(static_cast<v1::Lane>(lane));
+  })->group(group);
+  AddInteger(
+      app, "--portrait",
+      "Keep text and norms of the first so many samples whole, for pictures; 1 to 100",
+      [&](int64_t value) { spec.mutable_portrait()->set_samples(static_cast<int32_t>(value)); })
       ->group(group);
   AddTemplateDateFlag(app, [&](const std::string& date) { spec.set_template_date(date); });
   app.add_flag("--records", options.records, "Ask for the records of the samples as well (JSON)")

@@ -80,6 +80,9 @@ absl::Status Analyze(const client::AnalysisClient& client, const v1::AnalysisSpe
     const std::chrono::milliseconds pause =
         std::max(std::chrono::milliseconds(250 << session.broken_off()),
                  report.retry_after.value_or(std::chrono::milliseconds(0)));
+    const bool in_time =
+        !call.deadline || std::chrono::system_clock::now() + pause < *call.deadline;
+    if (!in_time) return status;
     Say(fmt::format("{}; {} in {}s", report.message,
                     session.has_run() ? "taking up the run" : "beginning again",
                     Fixed(static_cast<double>(pause.count()) / 1000, 2)));

@@ -32,8 +32,12 @@ void StopSignal::Stop() noexcept {
 }
 
 bool StopSignal::stopped() const {
+  return WaitFor(std::chrono::milliseconds(0));
+}
+
+bool StopSignal::WaitFor(std::chrono::milliseconds time) const {
   pollfd wait{descriptor_, POLLIN, 0};
-  return poll(&wait, 1, 0) > 0;
+  return poll(&wait, 1, static_cast<int>(time.count())) > 0;
 }
 
 absl::StatusOr<ByteStream> ByteStream::Open(const std::string& path, const StopSignal* stop) {

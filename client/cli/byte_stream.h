@@ -1,6 +1,7 @@
 // ByteStream: a file or standard input, read in pieces, with a way to wake a reader that waits.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,6 +23,8 @@ class StopSignal {
 
   void Stop() noexcept;
   bool stopped() const;
+  // Waits for it, for so long at most. Whether it is stopped.
+  bool WaitFor(std::chrono::milliseconds time) const;
   // Readable once stopped; owned by this object.
   int descriptor() const { return descriptor_; }
 

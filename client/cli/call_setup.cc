@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "client/channel.h"
+#include "client/cli/credential_flags.h"
 
 namespace sinkd::cli {
 namespace {
@@ -18,7 +19,9 @@ std::string MakeRequestId() {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const GlobalOptions& options) {
-  return client::MakeChannel(options.server, {.user_agent = "sinkctl/" SINKCTL_VERSION});
+  client::ChannelOptions channel{.user_agent = "sinkctl/" SINKCTL_VERSION};
+  if (absl::Status status = ReadCredentials(options, channel); !status.ok()) return status;
+  return client::MakeChannel(options.server, channel);
 }
 
 client::CallOptions MakeCallOptions(const GlobalOptions& options,

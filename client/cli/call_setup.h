@@ -12,10 +12,11 @@
 
 namespace sinkd::cli {
 
-// A channel to the server of the options, under sinkctl's own user agent.
+// A channel to the server of the options, with their token and certificates, under sinkctl's own
+// user agent. INVALID_ARGUMENT for files that cannot be used.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const GlobalOptions& options);
 
-// Deadline from --timeout, counted from now, a request id of its own, and the token.
+// Deadline from --timeout, counted from now, a request id of its own, and `cancellation`.
 client::CallOptions MakeCallOptions(const GlobalOptions& options,
                                     client::Cancellation& cancellation);
 

@@ -14,6 +14,7 @@
 #include "client/cli/analysis_flags.h"
 #include "client/cli/audit_flags.h"
 #include "client/cli/call_setup.h"
+#include "client/cli/credential_flags.h"
 #include "client/cli/flag_values.h"
 #include "client/cli/health_command.h"
 #include "client/cli/model_flags.h"
@@ -21,6 +22,8 @@
 #include "client/cli/run_flags.h"
 #include "client/cli/study_command.h"
 #include "client/cli/suggestion.h"
+#include "client/cli/token_command.h"
+#include "client/cli/top_command.h"
 #include "client/error_report.h"
 #include "client/utf8.h"
 
@@ -131,6 +134,7 @@ void AddGlobalFlags(CLI::App& app, Invocation& invocation) {
                    : "\"" + client::MakePrintable(text) + "\" is no duration; e.g. 500ms, 30s, 5m";
       })
       ->group(kGlobalGroup);
+  AddCredentialFlags(app, global.credentials);
   app.add_flag("-q,--quiet", global.quiet, "No progress bar and no closing remarks")
       ->group(kGlobalGroup);
   app.add_flag("--no-color", global.no_color, "No colours (env NO_COLOR); none when piped anyway")
@@ -343,6 +347,8 @@ std::unique_ptr<CLI::App> MakeCommandLine(Invocation& invocation) {
   AddAuditCommand(*app, invocation);
   AddReportCommand(*app, invocation);
   AddHealthCommand(*app, invocation);
+  AddTopCommand(*app, invocation);
+  AddTokenCommand(*app, invocation);
   AddOtherCommands(*app, invocation);
   for (CLI::App* sub : app->get_subcommands({})) sub->fallthrough();
   return app;

@@ -33,10 +33,16 @@ ExitCode RunRuns(const Invocation& invocation);
 // `health`: kExitRpcError when the server answers and does not serve.
 ExitCode RunHealth(const Invocation& invocation);
 
+// `top`: until Ctrl-C, on a terminal.
+ExitCode RunTop(const Invocation& invocation);
+
 // `report`: writes the file.
 ExitCode RunReport(const Invocation& invocation);
 
 // `audit`: kExitVerdict when it fails, kExitNotEnoughData when it cannot tell.
 ExitCode RunAudit(const Invocation& invocation);
+
+// `token new`: prints it.
+ExitCode RunToken(const Invocation& invocation);
 
 }  // namespace sinkd::cli

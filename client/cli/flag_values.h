@@ -15,6 +15,9 @@
 
 namespace sinkd::cli {
 
+inline constexpr char kLaneHelp[] =
+    "How urgent it is; default: batch with --run, interactive without";
+
 // A flag that takes a finite number.
 CLI::Option* AddNumber(CLI::App& app, const std::string& name, const std::string& help,
                        std::function<void(double)> set);

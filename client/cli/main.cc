@@ -31,10 +31,14 @@ int main(int argc, char** argv) {
       return sinkd::cli::RunRuns(invocation);
     case Command::kHealth:
       return sinkd::cli::RunHealth(invocation);
+    case Command::kTop:
+      return sinkd::cli::RunTop(invocation);
     case Command::kReport:
       return sinkd::cli::RunReport(invocation);
     case Command::kAudit:
       return sinkd::cli::RunAudit(invocation);
+    case Command::kToken:
+      return sinkd::cli::RunToken(invocation);
     case Command::kCompletion:
       fmt::print("{}", sinkd::cli::CompletionScript(*app, invocation.shell));
       return sinkd::cli::kExitOk;

@@ -18,6 +18,7 @@ constexpr Choice kComputeTypes[] = {{"float32", v1::COMPUTE_TYPE_FLOAT32},
                                     {"bfloat16", v1::COMPUTE_TYPE_BFLOAT16}};
 constexpr Choice kResidencies[] = {{"resident", v1::RESIDENCY_RESIDENT},
                                    {"streamed", v1::RESIDENCY_STREAMED}};
+constexpr Choice kLanes[] = {{"interactive", v1::LANE_INTERACTIVE}, {"batch", v1::LANE_BATCH}};
 constexpr Choice kOutputs[] = {{"table", static_cast<int>(OutputFormat::kTable)},
                                {"json", static_cast<int>(OutputFormat::kJson)},
                                {"jsonl", static_cast<int>(OutputFormat::kJsonl)},
@@ -48,6 +49,7 @@ const std::span<const Choice> kLastStateChoices(kLastStates);
 const std::span<const Choice> kDivisorChoices(kDivisors);
 const std::span<const Choice> kComputeTypeChoices(kComputeTypes);
 const std::span<const Choice> kResidencyChoices(kResidencies);
+const std::span<const Choice> kLaneChoices(kLanes);
 const std::span<const Choice> kOutputChoices(kOutputs);
 const std::span<const Choice> kInputChoices(kInputs);
 const std::span<const Choice> kSiteChoices(kSites);
@@ -151,6 +153,17 @@ const char* ComputeTypeName(v1::ComputeType type) {
       return "bfloat16";
     default:
       return "";
+  }
+}
+
+const char* LaneText(v1::Lane lane) {
+  switch (lane) {
+    case v1::LANE_INTERACTIVE:
+      return "interactive";
+    case v1::LANE_BATCH:
+      return "batch";
+    default:
+      return "unknown";
   }
 }
 

@@ -25,6 +25,7 @@ extern const std::span<const Choice> kLastStateChoices;    // LastState
 extern const std::span<const Choice> kDivisorChoices;      // QueryDivisor
 extern const std::span<const Choice> kComputeTypeChoices;  // ComputeType
 extern const std::span<const Choice> kResidencyChoices;    // Residency
+extern const std::span<const Choice> kLaneChoices;         // Lane
 extern const std::span<const Choice> kOutputChoices;       // OutputFormat
 extern const std::span<const Choice> kInputChoices;        // InputFormat
 extern const std::span<const Choice> kSiteChoices;         // Site
@@ -40,6 +41,7 @@ const char* StateName(sinks::v1::ModelState state);
 const char* RunStateName(sinks::v1::RunState state);
 const char* ComputeTypeName(sinks::v1::ComputeType type);
 const char* ResidencyName(sinks::v1::Residency residency);
+const char* LaneText(sinks::v1::Lane lane);  // "interactive"
 const char* TensorUseName(sinks::v1::TensorUse use);
 
 // The formula of a form, "y = a + b ln x".

@@ -17,6 +17,26 @@ namespace sinkd::cli {
 enum class OutputFormat { kTable, kJson, kJsonl, kCsv };
 enum class InputFormat { kAuto, kJsonl, kText };
 
+// Files of the caller's; all empty: an unknown caller, in plaintext.
+struct CredentialOptions {
+  std::string token_file;
+  std::string tls_ca;
+  std::string tls_cert;
+  std::string tls_key;
+  std::string tls_server_name;
+  bool insecure_token = false;  // may go to other machines without TLS
+};
+
+// A token to be made.
+struct TokenOptions {
+  std::string name;
+  std::string role;
+  std::optional<int64_t> requests_per_minute;
+  std::optional<int64_t> tokens_per_minute;
+  std::optional<int64_t> streams;
+  std::optional<double> weight;
+};
+
 struct GlobalOptions {
   std::string server = "127.0.0.1:50051";
   OutputFormat output = OutputFormat::kTable;
@@ -24,6 +44,7 @@ struct GlobalOptions {
   bool quiet = false;
   bool no_color = false;
   bool ascii = false;  // charts in ASCII only
+  CredentialOptions credentials;
 };
 
 struct InputOptions {
@@ -104,6 +125,12 @@ struct HealthOptions {
   bool wait = false;  // until the server serves or the time is over
 };
 
+struct TopOptions {
+  bool once = false;
+  std::optional<std::chrono::milliseconds> interval;  // absent: kTopInterval, on a terminal alone
+};
+inline constexpr std::chrono::milliseconds kTopInterval{2000};
+
 struct ReportOptions {
   std::vector<std::string> runs;  // as given, with or without "runs/"
   std::string file;               // "-" is standard output
@@ -130,11 +157,14 @@ enum class Command {
   kAudit,
   kReport,
   kHealth,
+  kTop,
+  kToken,
   kCompletion,
   kVersion
 };
 
 struct Invocation {
+  TokenOptions token;
   Command command = Command::kVersion;
   GlobalOptions global;
   ModelOptions models;
@@ -145,6 +175,7 @@ struct Invocation {
   AuditOptions audit;
   ReportOptions report;
   HealthOptions health;
+  TopOptions top;
   std::string shell;  // of `completion`
 };
 

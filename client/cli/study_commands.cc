@@ -37,6 +37,9 @@ void AddRunFlags(CLI::App& app, StudyOptions& options) {
       app, "--seed", "Seed of every draw; default 0",
       [&](int64_t value) { request.set_seed(value); }, true)
       ->group(kRunGroup);
+  AddChoice(app, "--lane", kLaneChoices, kLaneHelp, [&request](int lane) {
+    request.set_lane(static_cast<v1::Lane>(lane));
+  })->group(kRunGroup);
   app.add_option_function<std::string>(
          "--time-budget",
          [&](const std::string& text) {

@@ -1,5 +1,6 @@
 #include "server/engine/model.h"
 
+#include <cstdlib>
 #include <numeric>
 
 #include <ATen/ATen.h>
@@ -164,6 +165,11 @@ std::string HomeDevice(std::string_view device) {
 }
 
 void SetComputeThreads(int threads) {
+  // oneDNN and what calls it keep the code made for each shape, and a pass may have any number of
+  // rows: their 1024 entries each would in time hold hundreds of megabytes. The blocks of one pass
+  // need a few.
+  setenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128", /*overwrite=*/0);
+  setenv("LRU_CACHE_CAPACITY", "64", /*overwrite=*/0);
   at::set_num_threads(threads);
 }
 

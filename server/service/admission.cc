@@ -54,6 +54,11 @@ absl::StatusOr<std::unique_ptr<Admission::Place>> Admission::Take(
   return std::unique_ptr<Place>(new Place(*this, std::move(caller)));
 }
 
+int64_t Admission::streams() const {
+  const std::lock_guard lock(mutex_);
+  return streams_;
+}
+
 void Admission::Close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;

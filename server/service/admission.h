@@ -53,6 +53,9 @@ class Admission {
   void Abort();  // closes too
   std::stop_token abort_token() const { return abort_.get_token(); }
 
+  int64_t streams() const;  // open now
+  int64_t max_streams() const { return max_streams_; }
+
   // True when no work is left, at once or within `timeout`.
   bool WaitUntilIdle(std::chrono::milliseconds timeout);
 
@@ -61,7 +64,7 @@ class Admission {
 
   const int64_t max_streams_;
   std::stop_source abort_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable idle_;
   bool closed_ = false;
   int64_t streams_ = 0;

@@ -20,6 +20,7 @@
 #include "server/engine/model_plan.h"
 #include "server/engine/trace.h"
 #include "server/mechanism/study.h"
+#include "server/models/memory_budget.h"
 #include "server/models/registry.h"
 #include "server/tokenizer/sample_encoder.h"
 
@@ -66,6 +67,7 @@ class ModelCatalog {
   virtual absl::StatusOr<std::shared_ptr<const SampleRunner>> Acquire(
       std::string_view id) const = 0;
   virtual const LoadOptions& defaults() const = 0;
+  virtual std::vector<MemorySnapshot> Memory() const = 0;  // as MemoryBudget::Snapshot
 };
 
 }  // namespace sinkd

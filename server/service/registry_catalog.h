@@ -27,6 +27,7 @@ class RegistryCatalog final : public ModelCatalog {
   absl::StatusOr<ModelEntry> Unload(std::string_view id) override { return registry_.Unload(id); }
   absl::StatusOr<std::shared_ptr<const SampleRunner>> Acquire(std::string_view id) const override;
   const LoadOptions& defaults() const override { return registry_.defaults(); }
+  std::vector<MemorySnapshot> Memory() const override { return registry_.budget()->Snapshot(); }
 
  private:
   Registry& registry_;

@@ -54,6 +54,10 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
         return absl::OkStatus();
       }
     }
+    if (plan_->principal) {
+      SINKD_RETURN_IF_ERROR(
+          plan_->principal->TakeTokens(static_cast<int64_t>(encoded_.ids.size())));
+    }
     WaitForDevice();
     return absl::OkStatus();
   }

@@ -21,6 +21,7 @@
 #include "server/service/model_service.h"
 #include "server/service/run_service.h"
 #include "server/service/server_credentials.h"
+#include "server/service/server_service.h"
 #include "server/telemetry/log.h"
 
 namespace sinkd {
@@ -33,15 +34,17 @@ constexpr int kStreamsPerConnection = 1024;
 constexpr int kMaxMetadataBytes = 16 << 10;  // received, of one call
 // What waits for the disk together is written together.
 constexpr int kStoringThreads = 8;
-// What is left at Stop has been told to end; only a client that reads nothing
-// makes it wait.
+// What is left at Stop has been told to end; only a client that reads nothing makes it wait.
 constexpr std::chrono::seconds kLastWords{1};
 
 const std::vector<std::string>& ServiceNames() {
-  static const auto& names = *new std::vector<std::string>{
-      sinks::v1::AnalysisService::service_full_name(), sinks::v1::AuditService::service_full_name(),
-      sinks::v1::MechanismService::service_full_name(),
-      sinks::v1::ModelService::service_full_name(), sinks::v1::RunService::service_full_name()};
+  static const auto& names =
+      *new std::vector<std::string>{sinks::v1::AnalysisService::service_full_name(),
+                                    sinks::v1::AuditService::service_full_name(),
+                                    sinks::v1::MechanismService::service_full_name(),
+                                    sinks::v1::ModelService::service_full_name(),
+                                    sinks::v1::RunService::service_full_name(),
+                                    sinks::v1::ServerService::service_full_name()};
   return names;
 }
 
@@ -55,8 +58,7 @@ struct Server::Internals {
         devices({.when_full = "retry later, or raise the server's --max-queue",
                  .capacity = static_cast<size_t>(options.max_queue),
                  .most_of_a_caller = CallersPart(options.max_queue, options.max_caller_percent)}),
-        // Each stream takes as many slots here as on its device, and there may
-        // be several devices.
+        // Each stream takes as many slots here as on its device, and there may be several devices.
         cpu({.name = "cpu workers",
              .threads = options.cpu_threads,
              .capacity = static_cast<size_t>(options.max_streams * options.limits.read_ahead)}),
@@ -67,6 +69,10 @@ struct Server::Internals {
         models(catalog, admission, metrics),
         runs(store, admission, metrics, options.limits.template_date),
         audits(store, metrics),
+        version(options.limits.version),
+        status({version, std::chrono::system_clock::now(), catalog, admission, devices, health,
+                metrics},
+               metrics),
         analysis({catalog, admission, devices, groups, cpu, metrics, store, &storing},
                  options.limits),
         mechanism({catalog, admission, devices, groups, cpu, metrics, store, &storing},
@@ -85,6 +91,8 @@ struct Server::Internals {
   ModelService models;
   RunService runs;
   AuditService audits;
+  const std::string version;
+  ServerService status;
   AnalysisService analysis;
   MechanismService mechanism;
   std::unique_ptr<grpc::Server> grpc;
@@ -111,7 +119,8 @@ std::vector<std::string> Server::Methods() {
   for (const google::protobuf::FileDescriptor* file :
        {sinks::v1::AnalyzeRequest::descriptor()->file(), sinks::v1::Model::descriptor()->file(),
         sinks::v1::RunStudyRequest::descriptor()->file(), sinks::v1::Run::descriptor()->file(),
-        sinks::v1::AuditRunsRequest::descriptor()->file()}) {
+        sinks::v1::AuditRunsRequest::descriptor()->file(),
+        sinks::v1::ServerStatus::descriptor()->file()}) {
     for (int i = 0; i < file->service_count(); ++i) {
       const google::protobuf::ServiceDescriptor* service = file->service(i);
       for (int j = 0; j < service->method_count(); ++j) {
@@ -147,6 +156,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options, Mo
   builder.RegisterService(&internals->models);
   builder.RegisterService(&internals->runs);
   builder.RegisterService(&internals->audits);
+  builder.RegisterService(&internals->status);
   builder.RegisterService(&internals->analysis);
   builder.RegisterService(&internals->mechanism);
   internals->grpc = builder.BuildAndStart();
@@ -192,6 +202,7 @@ void Server::Stop() {
   internals_->models.Shutdown();
   internals_->runs.Shutdown();
   internals_->audits.Shutdown();
+  internals_->status.Shutdown();
 }
 
 }  // namespace sinkd

@@ -56,6 +56,7 @@ absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(const sinks::v1::An
   return std::shared_ptr<const StreamPlan>(
       new StreamPlan{.spec = std::move(spec),
                      .runner = std::move(runner),
+                     .principal = caller.principal,
                      .queue = std::move(queue),
                      .cpu = std::move(cpu),
                      .keeper = std::move(keeper),

@@ -12,6 +12,7 @@
 
 #include <absl/status/status.h>
 
+#include "server/access/principal.h"
 #include "server/engine/trace.h"
 #include "server/scheduler/device_pool.h"
 #include "server/scheduler/executor.h"
@@ -50,7 +51,8 @@ struct StreamResources {
 struct StreamPlan {
   StreamSpec spec;
   std::shared_ptr<const SampleRunner> runner;
-  std::shared_ptr<ForwardQueue> queue;  // to the model's device
+  std::shared_ptr<const Principal> principal;  // whose tokens are counted; null: they are not
+  std::shared_ptr<ForwardQueue> queue;         // to the model's device
   std::unique_ptr<Executor::Stream> cpu;
   std::unique_ptr<RunKeeper> keeper;          // null: the records are not kept
   std::unique_ptr<Executor::Stream> storing;  // one job at a time; with it

@@ -168,8 +168,11 @@ void StudyStream::EncodeNext() {
 
 absl::StatusOr<EncodedSample> StudyStream::Encode(sinks::v1::Sample&& sample) const {
   SINKD_ASSIGN_OR_RETURN(const SampleInput input, DecodeSample(std::move(sample)));
-  return EncodeChecked(*plan_->runner, input, plan_->request.template_date,
-                       limits_.max_sample_tokens, resources_.metrics);
+  SINKD_ASSIGN_OR_RETURN(EncodedSample encoded,
+                         EncodeChecked(*plan_->runner, input, plan_->request.template_date,
+                                       limits_.max_sample_tokens, resources_.metrics));
+  SINKD_RETURN_IF_ERROR(record_.principal()->TakeTokens(static_cast<int64_t>(encoded.ids.size())));
+  return encoded;
 }
 
 void StudyStream::TakeEncoded(const std::string& id, absl::StatusOr<EncodedSample> sample) {

@@ -279,12 +279,26 @@ void Metrics::RunSummarized(std::string_view model, const RunGauges& run) {
   families_->latest_runs.Set(model, run);
 }
 
+AccessMetrics& Metrics::access() {
+  return families_->access;
+}
+
 LaneMetrics& Metrics::lanes() {
   return families_->lanes;
 }
 
-AccessMetrics& Metrics::access() {
-  return families_->access;
+WorkTotals Metrics::Totals() const {
+  const auto count = [](const auto* metric) { return static_cast<int64_t>(metric->Value()); };
+  const auto samples = [&](SampleOutcome outcome) {
+    return count(families_->samples[static_cast<size_t>(outcome)]);
+  };
+  return {.samples_ok = samples(SampleOutcome::kOk),
+          .samples_failed = samples(SampleOutcome::kFailed),
+          .samples_cancelled = samples(SampleOutcome::kCancelled),
+          .tokens = count(families_->tokens),
+          .records_sent = count(families_->records),
+          .waiting_samples = count(families_->queue_depth),
+          .resident_bytes = static_cast<int64_t>(ResidentBytes())};
 }
 
 std::string Metrics::Render() const {

@@ -18,7 +18,6 @@
 #include <absl/status/status.h>
 
 #include "server/telemetry/access_metrics.h"
-
 #include "server/telemetry/lane_metrics.h"
 
 namespace sinkd {
@@ -40,6 +39,17 @@ struct RunGauges {
   std::optional<double> secondary_sinks;
   std::optional<double> secondary_sinks_per_1000_tokens;
   std::optional<double> primary_score_mean;
+};
+
+// What was done since the start, and what waits.
+struct WorkTotals {
+  int64_t samples_ok = 0;
+  int64_t samples_failed = 0;
+  int64_t samples_cancelled = 0;
+  int64_t tokens = 0;
+  int64_t records_sent = 0;
+  int64_t waiting_samples = 0;
+  int64_t resident_bytes = 0;  // of the process
 };
 
 class Metrics {
@@ -97,9 +107,10 @@ class Metrics {
   // with the latest runs.
   void RunSummarized(std::string_view model, const RunGauges& run);
 
+  AccessMetrics& access();
   LaneMetrics& lanes();
 
-  AccessMetrics& access();
+  WorkTotals Totals() const;
 
   // All metrics in the Prometheus text format. Reads the process's resident memory.
   std::string Render() const;

@@ -251,7 +251,7 @@ class BreakingServer {
     v1::AnalyzeRequest request;
     stream.Read(&request);
     v1::AnalyzeResponse started = MakeStarted(request.spec());
-    started.mutable_started()->set_stored_samples(0);
+    started.mutable_started()->set_stored_samples(static_cast<int64_t>(answered_.size()));
     stream.Write(started);
     const bool last = streams_++ == breaks;
     int64_t index = 0;

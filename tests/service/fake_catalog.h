@@ -92,11 +92,13 @@ class FakeCatalog final : public ModelCatalog {
   absl::StatusOr<ModelEntry> Unload(std::string_view id) override;
   absl::StatusOr<std::shared_ptr<const SampleRunner>> Acquire(std::string_view id) const override;
   const LoadOptions& defaults() const override { return defaults_; }
+  std::vector<MemorySnapshot> Memory() const override { return memory; }
 
   const std::shared_ptr<FakeRunner> runner = std::make_shared<FakeRunner>();
   Gate load_gate;          // passed in the middle of a load
   mutable Gate plan_gate;  // passed by plans of "disk"
   std::map<std::string, ModelEntry, std::less<>> entries;
+  std::vector<MemorySnapshot> memory;  // to be set before the server starts
 
  private:
   LoadOptions defaults_;

@@ -24,7 +24,7 @@ TEST(Server, NamesEveryMethod) {
                   "sinks.v1.RunService/ImportRecords", "sinks.v1.RunService/ListRuns",
                   "sinks.v1.RunService/ListSampleKeys", "sinks.v1.RunService/ListStudies",
                   "sinks.v1.RunService/StreamRecords", "sinks.v1.RunService/SummarizeRuns",
-                  "sinks.v1.RunService/UpdateRun"));
+                  "sinks.v1.RunService/UpdateRun", "sinks.v1.ServerService/GetServerStatus"));
 }
 
 TEST(Server, ReportsTheFreePortItPicked) {
