@@ -13,8 +13,9 @@ std::optional<std::chrono::milliseconds> RateBucket::Take(int64_t count, int64_t
   left_ = std::min(grown, rate);
   filled_ = now;
   if (left_ < 1) {
-    const Minutes wait((1 - left_) / rate);
-    return std::chrono::ceil<std::chrono::milliseconds>(wait);
+    // A nanosecond of rounding is no millisecond of waiting.
+    const auto wait = std::chrono::round<std::chrono::nanoseconds>(Minutes((1 - left_) / rate));
+    return std::chrono::ceil<std::chrono::milliseconds>(wait - std::chrono::nanoseconds(1));
   }
   left_ -= static_cast<double>(count);
   return std::nullopt;

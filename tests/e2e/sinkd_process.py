@@ -91,13 +91,15 @@ class SinkdProcess:
         response = stub.Check(request, timeout=PATIENCE, wait_for_ready=True)
         return health_pb2.HealthCheckResponse.ServingStatus.Name(response.status)
 
+    def metrics_text(self):
+        with urllib.request.urlopen(f"http://{self.http}/metrics", timeout=PATIENCE) as page:
+            return page.read().decode()
+
     def metrics(self):
         """{(sample name, ((label, value), ...)): value}, parsed by Prometheus's own parser."""
-        with urllib.request.urlopen(f"http://{self.http}/metrics", timeout=PATIENCE) as page:
-            text = page.read().decode()
         return {
             (sample.name, tuple(sorted(sample.labels.items()))): sample.value
-            for family in text_string_to_metric_families(text)
+            for family in text_string_to_metric_families(self.metrics_text())
             for sample in family.samples
         }
 
