@@ -21,8 +21,9 @@ using grpc::experimental::InterceptionHookPoints;
 constexpr char kAuthorization[] = "authorization";
 
 absl::Status NotOffered() {
-  return MakeError(absl::StatusCode::kPermissionDenied, "nobody may call this method",
-                   {.reason = "METHOD_WITHOUT_ROLE",
+  // The code that makes clients try an older version of a method, of reflection for one.
+  return MakeError(absl::StatusCode::kUnimplemented, "this server has no such method",
+                   {.reason = "METHOD_UNKNOWN",
                     .subject = "method",
                     .fix = "use a method of the protocol that this server's documents name"});
 }
@@ -119,7 +120,10 @@ class InterceptorFactory final : public grpc::experimental::ServerInterceptorFac
 class ContextAllocator final : public grpc::ContextAllocator {
  public:
   grpc::CallbackServerContext* NewCallbackServerContext() override { return new CallContext; }
-  void Release(grpc::CallbackServerContext* context) override { delete context; }
+  // gRPC hands over the contexts of unknown methods too, which it made and deletes itself.
+  void Release(grpc::CallbackServerContext* context) override {
+    delete dynamic_cast<CallContext*>(context);
+  }
 };
 
 }  // namespace

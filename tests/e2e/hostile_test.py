@@ -345,6 +345,17 @@ class Malformed(HostileCase):
                            (f"{case.method}Request", "UTF-8"))
 
 
+class UnknownMethod(HostileCase):
+    def test_methods_that_there_are_not_are_unimplemented_however_often_they_are_called(self):
+        for method in ("/a.b/C", "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+                       "/sinks.v1.AnalysisService/Analyse", "/"):
+            call = self.channel.stream_stream(method, None, None)
+            for messages in ([], [b""], [b"x"] * 50):
+                with self.assertRaises(grpc.RpcError) as raised:
+                    list(call(iter(messages), timeout=PATIENCE))
+                self.assertEqual(raised.exception.code(), grpc.StatusCode.UNIMPLEMENTED)
+
+
 class Links(HostileCase):
     def test_a_link_to_a_checkpoint_is_a_model(self):
         Setting.root.link("linked", model_root.planted())
