@@ -128,8 +128,8 @@ install_node_packages() {
   printf '%s\n' "$hash" >"$stamp"
 }
 
-# Helm, its test runner and grpcurl, into .venv/bin, once, until a pin changes. Built without a version, Helm
-# takes every cluster for one of Kubernetes 1.20.
+# Helm, its test runner and grpcurl, into .venv/bin, once, until a pin changes. Built without a version,
+# Helm takes every cluster for one of Kubernetes 1.20.
 install_chart_tools() {
   local stamp=$venv/.chart.sha256 scratch=$PWD/$venv/.go hash
   local version=helm.sh/helm/v3/pkg/chartutil.k8sVersion

@@ -8,34 +8,17 @@ import atexit
 import importlib
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 
-import google.rpc
-import grpc_tools
-from grpc_tools import protoc
-
-PROTO = pathlib.Path(__file__).parents[2] / "proto"
-
-
-def generate(out):
-    includes = [
-        PROTO,
-        pathlib.Path(list(google.rpc.__path__)[0]).parents[1],  # google/rpc/status.proto
-        pathlib.Path(grpc_tools.__file__).parent / "_proto",  # google/protobuf/any.proto
-    ]
-    files = sorted(str(file) for file in PROTO.glob("sinks/v1/*.proto"))
-    code = protoc.main(
-        ["protoc", *(f"-I{each}" for each in includes), f"--python_out={out}",
-         f"--grpc_python_out={out}", *files]
-    )
-    if code != 0:
-        raise RuntimeError(f"protoc ended with {code}")
-
+SOURCE = pathlib.Path(__file__).parents[2]
+PROTO = SOURCE / "proto"
+GENERATE = SOURCE / "docs" / "examples" / "python" / "generate.py"
 
 folder = tempfile.mkdtemp(prefix="sinkd-stubs-")
 atexit.register(shutil.rmtree, folder, ignore_errors=True)
-generate(folder)
+subprocess.run([sys.executable, GENERATE, folder], check=True)
 sys.path.insert(0, folder)
 
 analysis = importlib.import_module("sinks.v1.analysis_pb2")
