@@ -321,7 +321,21 @@ INSTANTIATE_TEST_SUITE_P(
         BadSetting{"OpenMetrics",
                    {"--http-listen", "[::]:9464"},
                    {},
-                   {"--http-listen", "[::]:9464", "--insecure-listen"}}),
+                   {"--http-listen", "[::]:9464", "--insecure-listen"}},
+        BadSetting{"OpenPortWithTokensInPlaintext",
+                   {"--listen", "0.0.0.0:1", "--token-file", "/tokens"},
+                   {},
+                   {"--listen", "no TLS", "tokens too", "--tls-cert"}},
+        BadSetting{"OpenPortWithTlsForEveryone",
+                   {"--listen", "0.0.0.0:1", "--tls-cert", "/a.crt", "--tls-key", "/a.key"},
+                   {},
+                   {"--listen", "no authentication", "--token-file", "--tls-client-ca"}},
+        BadSetting{"CertificateWithoutKey", {"--tls-cert", "/a.crt"}, {}, {"--tls-key"}},
+        BadSetting{"KeyWithoutCertificate", {}, {{"SINKD_TLS_KEY", "/a.key"}}, {"--tls-cert"}},
+        BadSetting{"ClientCaWithoutCertificate",
+                   {"--tls-client-ca", "/ca.crt"},
+                   {},
+                   {"--tls-client-ca", "--tls-cert"}}),
     [](const auto& one) { return std::string(one.param.name); });
 
 TEST_F(ConfigTest, NamesAndOriginsOfTheHttpPortAreLists) {
@@ -377,6 +391,17 @@ TEST_F(ConfigTest, AnUnknownKeyInTheFileIsNamed) {
   EXPECT_TRUE(absl::IsInvalidArgument(error)) << error;
   EXPECT_THAT(std::string(error.message()), HasSubstr("max-que"));
   EXPECT_THAT(std::string(error.message()), HasSubstr(file));
+}
+
+TEST_F(ConfigTest, AnOpenPortIsFineWhereItSpeaksTlsAndAsksWhoCalls) {
+  for (const char* asks : {"--token-file", "--tls-client-ca"}) {
+    const Config config = Good({"--listen", "0.0.0.0:1", "--http-listen", "[::]:2", "--tls-cert",
+                                "/a.crt", "--tls-key", "/a.key", asks, "/file"});
+    EXPECT_EQ(config.listen, "0.0.0.0:1");
+    EXPECT_EQ(config.tls.certificate, "/a.crt");
+    EXPECT_EQ(config.tls.key, "/a.key");
+    EXPECT_FALSE(config.insecure_listen);
+  }
 }
 
 TEST_F(ConfigTest, AWrongValueInTheFileIsNamed) {

@@ -108,6 +108,72 @@ TEST_F(HttpServerTest, APortThatIsTakenIsRefusedByName) {
   EXPECT_THAT(std::string(second.status().message()), HasSubstr(address));
 }
 
+// What a server told of who asked, and what it let them have.
+class GuardedServerTest : public ::testing::Test {
+ protected:
+  void Start(bool metrics_open) {
+    auto server =
+        HttpServer::Start("127.0.0.1:0", {.metrics = [] { return std::string("up 1\n"); },
+                                          .not_ready = [] { return std::optional<std::string>(); },
+                                          .admit =
+                                              [this](const Credentials& shown) {
+                                                asked_.emplace_back(shown.authorization.begin(),
+                                                                    shown.authorization.end());
+                                                return verdict_;
+                                              },
+                                          .metrics_open = metrics_open});
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+
+  std::string Ask(const std::string& target, const std::string& headers = "") {
+    Connection connection(server_->port());
+    connection.Send("GET " + target + " HTTP/1.1\r\nHost: a\r\n" + headers + "\r\n");
+    return connection.ReadAll();
+  }
+
+  absl::Status verdict_;
+  std::vector<std::vector<std::string>> asked_;
+  std::unique_ptr<HttpServer> server_;
+};
+
+TEST_F(GuardedServerTest, RefusesMetricsAndTheApiToWhoIsNotAdmitted) {
+  Start(/*metrics_open=*/false);
+  const std::pair<absl::StatusCode, std::string> refusals[] = {
+      {absl::StatusCode::kUnauthenticated, "HTTP/1.1 401"},
+      {absl::StatusCode::kPermissionDenied, "HTTP/1.1 403"},
+      {absl::StatusCode::kResourceExhausted, "HTTP/1.1 429"}};
+  for (const auto& [code, line] : refusals) {
+    verdict_ = absl::Status(code, "not you");
+    for (const char* path : {"/metrics", "/api/v1/models", "/api"}) {
+      const std::string answer = Ask(path);
+      EXPECT_THAT(answer, StartsWith(line)) << path;
+      EXPECT_THAT(answer, HasSubstr("not you")) << path;
+      EXPECT_EQ(answer.find("WWW-Authenticate: Bearer") != std::string::npos,
+                code == absl::StatusCode::kUnauthenticated);
+    }
+  }
+}
+
+TEST_F(GuardedServerTest, AsksNothingOfProbesAndOfThePage) {
+  Start(/*metrics_open=*/true);
+  verdict_ = absl::UnauthenticatedError("not you");
+  for (const char* path : {"/healthz", "/readyz", "/metrics"}) {
+    EXPECT_THAT(Ask(path), StartsWith("HTTP/1.1 200")) << path;
+  }
+  EXPECT_THAT(Ask("/"), StartsWith("HTTP/1.1 404"));  // there is none
+  EXPECT_THAT(asked_, ::testing::IsEmpty());
+}
+
+TEST_F(GuardedServerTest, ShowsEveryHeaderThatWasSent) {
+  Start(/*metrics_open=*/false);
+  Ask("/metrics");
+  Ask("/metrics", "authorization: Bearer a\r\nAuthorization: Bearer b\r\n");
+  ASSERT_EQ(asked_.size(), 2u);
+  EXPECT_THAT(asked_[0], ::testing::IsEmpty());
+  EXPECT_THAT(asked_[1], ::testing::UnorderedElementsAre("Bearer a", "Bearer b"));
+}
+
 TEST(HttpServerAddress, MustBeHostAndPort) {
   for (const char* const address :
        {"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "127.0.0.1:-1", ":80"}) {

@@ -191,7 +191,7 @@ TEST_F(SiteTest, PagesOfAnAllowedOriginReadTheApi) {
                   "Access-Control-Request-Headers: if-none-match\r\n"),
               AllOf(StartsWith("HTTP/1.1 200"), HasSubstr(allowed),
                     HasSubstr("Access-Control-Allow-Methods: GET, HEAD, OPTIONS\r\n"),
-                    HasSubstr("Access-Control-Allow-Headers: If-None-Match\r\n")));
+                    HasSubstr("Access-Control-Allow-Headers: Authorization, If-None-Match\r\n")));
   EXPECT_THAT(Ask("GET", "/metrics", "Origin: https://a.example\r\n"),
               Not(HasSubstr("Access-Control")));
 }

@@ -142,3 +142,34 @@ test('a server that is gone is told, and asked again', async ({page, site, error
   await expect(page.getByRole('link', {name: 'planted'})).toBeVisible();
   expect(errors.splice(0).every((error) => error.includes('ERR_CONNECTION_REFUSED'))).toBe(true);
 });
+
+test('a server that asks for a token is given one, which the tab keeps', async ({page, site, errors}) => {
+  const shown = [];
+  await page.route('**/api/**', async (route) => {
+    const header = route.request().headers().authorization;
+    shown.push(header);
+    if (header === 'Bearer right-token') return route.fallback();
+    await route.fulfill({
+      status: 401,
+      contentType: 'application/json',
+      body: JSON.stringify({code: 16, message: 'the token is none of this server\'s'}),
+    });
+  });
+  await open(page, `${site}/#/runs`);
+  const asked = page.getByRole('alert');
+  await expect(asked).toContainText('This server asks for a token');
+  expect(shown.every((header) => header === undefined)).toBe(true);
+
+  await page.getByLabel('Token').fill('wrong');
+  await page.getByRole('button', {name: 'Open'}).click();
+  await expect(asked).toContainText('none of this server\'s');
+
+  await page.getByLabel('Token').fill(' right-token\n');
+  await page.getByRole('button', {name: 'Open'}).click();
+  await expect(page.getByRole('table').first()).toBeVisible();
+  await expect(asked).toHaveCount(0);
+  expect(shown.at(-1)).toBe('Bearer right-token');
+  expect(page.url()).not.toContain('right-token');
+  // The browser's own lines.
+  errors.splice(0, errors.length, ...errors.filter((error) => !error.includes('401')));
+});

@@ -1,7 +1,7 @@
 // Answers of the JSON API: from the server the page came from, or from the data inside the file
 // when it was written by `sinkctl report`.
 
-export type Trouble = 'unreachable'|'missing'|'store off'|'refused'|'failed';
+export type Trouble = 'unreachable'|'missing'|'store off'|'token'|'refused'|'failed';
 
 export class ApiError extends Error {
   constructor(readonly trouble: Trouble, message: string, readonly fix = '') { super(message); }
@@ -42,11 +42,21 @@ function fromReport<T>(path: string, data: Report): T {
   return found as T;
 }
 
+// A token lives as long as its tab, and goes to the server that the page came from only.
+const tokenKey = 'sinkd-token';
+
+export function keepToken(token: string): void { sessionStorage.setItem(tokenKey, token); }
+
+function credentials(): Record<string, string> {
+  const token = sessionStorage.getItem(tokenKey);
+  return token ? {Authorization: `Bearer ${token}`} : {};
+}
+
 async function fromServer<T>(path: string, signal?: AbortSignal): Promise<T> {
   let response: Response;
   let body: string;
   try {
-    response = await fetch(path, {headers: {Accept: 'application/json'}, signal});
+    response = await fetch(path, {headers: {Accept: 'application/json', ...credentials()}, signal});
     body = await response.text();
   } catch (error) {
     if (signal?.aborted) throw error;
@@ -74,6 +84,7 @@ interface Status {
 function fromStatus(code: number, status: Status): ApiError {
   const info = status.details?.find((detail) => detail.reason !== undefined);
   const trouble: Trouble = info?.reason === 'STORE_OFF' ? 'store off' :
+      code === 401                                      ? 'token' :
       code === 404                                      ? 'missing' :
       code < 500                                        ? 'refused' :
       code === 503                                      ? 'unreachable' :

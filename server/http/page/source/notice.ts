@@ -1,6 +1,6 @@
 // What stands where content is waited for, missing or undefined.
-import {ApiError} from './api';
-import {h} from './dom';
+import {ApiError, keepToken} from './api';
+import {h, newId} from './dom';
 
 export function loading(what: string): HTMLElement {
   return h('p', {class: 'loading', role: 'status'}, `Loading ${what} …`);
@@ -10,6 +10,7 @@ const headings: Record<string, string> = {
   unreachable: 'No answer',
   missing: 'Not there',
   'store off': 'This server keeps no runs',
+  token: 'This server asks for a token',
   refused: 'The server refuses this',
   failed: 'Something went wrong',
 };
@@ -22,8 +23,25 @@ export function failure(error: unknown, again?: () => void): HTMLElement {
   return h(
       'div', {class: 'notice', role: 'alert', 'data-trouble': known.trouble},
       h('h2', {}, headings[known.trouble]!), h('p', {}, known.message),
-      fix ? h('p', {}, fix) : null,
+      fix && known.trouble !== 'token' ? h('p', {}, fix) : null,
+      known.trouble === 'token' ? tokenForm() : null,
       again ? h('button', {type: 'button', click: again}, 'Try again') : null);
+}
+
+// Asks for a token once; what it opens is asked for again with it.
+function tokenForm(): HTMLElement {
+  const id = newId('token');
+  const input = h('input', {id, type: 'password', autocomplete: 'off', required: true});
+  const submit = (event: Event) => {
+    event.preventDefault();
+    // Of what a header can hold.
+    keepToken(input.value.replace(/[^\x21-\x7e]/g, ''));
+    location.reload();
+  };
+  return h(
+      'form', {submit}, h('label', {for: id}, 'Token '), input, ' ',
+      h('button', {type: 'submit'}, 'Open'),
+      h('p', {}, 'It stays in this tab, and is forgotten when the tab closes.'));
 }
 
 export function nothing(text: string): HTMLElement { return h('p', {class: 'nothing'}, text); }
