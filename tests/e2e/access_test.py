@@ -163,6 +163,16 @@ class RpcTest(AccessCase):
         self.assertIsNone(call(self.channel, self.CHEAP, TOKENS["admin"]))
         wait_until("the call is logged", lambda: "caller=admin" in self.server.log())
 
+    def test_metadata_is_bounded(self):
+        call_with = self.channel.stream_stream(f"/{self.CHEAP}")
+        header = ("authorization", f"Bearer {TOKENS['read']}")
+        self.assertTrue(list(call_with(iter([b""]), metadata=[header, ("x-more", "a" * 8000)],
+                                       timeout=PATIENCE)))
+        with self.assertRaises(grpc.RpcError) as refused:
+            list(call_with(iter([b""]), metadata=[header, ("x-more", "a" * 20000)],
+                           timeout=PATIENCE))
+        self.assertEqual(refused.exception.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
+
     def test_headers_of_all_sorts_are_refused(self):
         source = random.Random(3)
         letters = "".join(map(chr, range(0x20, 0x7f)))
