@@ -1,5 +1,6 @@
 #include "server/service/analyze_stream.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -17,6 +18,9 @@ namespace {
 
 constexpr char kMethod[] = "sinks.v1.AnalysisService/Analyze";
 constexpr int64_t kMaxWaitingBytes = 8 << 20;
+// Of answers, which lie in memory while a client reads nothing.
+constexpr int64_t kMaxAnswerBytes = 512 << 10;
+constexpr int64_t kFirstLargeAnswers = 2;  // at once, until it is known how large they are
 
 // These say of a sample that the stream is over, not that the sample is bad.
 bool EndsStream(const absl::Status& status) {
@@ -49,6 +53,7 @@ AnalyzeStream::AnalyzeStream(grpc::CallbackServerContext* context, const StreamR
     : resources_(resources),
       limits_(limits),
       record_(*context, kMethod, resources.metrics),
+      context_(*context),
       deadline_(context->deadline()),
       last_progress_(SteadyClock::now()) {}
 
@@ -86,7 +91,9 @@ void AnalyzeStream::OnReadDone(bool ok) {
       if (sample) waiting_bytes_ += pending_.back().input_bytes = bytes;
     } else {
       half_closed_ = true;
-      if (!plan_) {
+      if (context_.IsCancelled()) {
+        EndAsCancelled();
+      } else if (!plan_) {
         End(OutOfPlace("the stream was closed before its spec", "SPEC_MISSING",
                        "send a message with spec first"));
       }
@@ -106,9 +113,7 @@ void AnalyzeStream::OnWriteDone(bool ok) {
 
 void AnalyzeStream::OnCancel() {
   const std::lock_guard lock(mutex_);
-  End(deadline_ <= Executor::Clock::now()
-          ? absl::DeadlineExceededError("the deadline passed before the stream was done")
-          : Cancelled("the client went away"));
+  EndAsCancelled();
   Pump();
 }
 
@@ -209,6 +214,12 @@ void AnalyzeStream::End(absl::Status status) {
   pending_.clear();
 }
 
+void AnalyzeStream::EndAsCancelled() {
+  End(deadline_ <= Executor::Clock::now()
+          ? absl::DeadlineExceededError("the deadline passed before the stream was done")
+          : Cancelled("the client went away"));
+}
+
 void AnalyzeStream::Pump() {
   if (finished_) return;
   KeepReady();
@@ -226,7 +237,16 @@ void AnalyzeStream::Pump() {
 
 bool AnalyzeStream::MayRead() const {
   return !reading_ && !half_closed_ && !end_ && !opening_run_ &&
-         received_ - written_ < limits_.read_ahead && waiting_bytes_ < kMaxWaitingBytes;
+         received_ - written_ < MostUnderWay() && waiting_bytes_ < kMaxWaitingBytes;
+}
+
+int64_t AnalyzeStream::MostUnderWay() const {
+  if (!plan_ || plan_->spec.summary_only) return limits_.read_ahead;
+  const std::optional<ScoreParameters>& scores = plan_->spec.analysis.scores;
+  const int64_t most = largest_answer_ > 0               ? kMaxAnswerBytes / largest_answer_
+                       : scores && scores->all_positions ? kFirstLargeAnswers
+                                                         : limits_.read_ahead;
+  return std::clamp<int64_t>(most, 1, limits_.read_ahead);
 }
 
 void AnalyzeStream::WriteNext() {
@@ -256,8 +276,10 @@ void AnalyzeStream::WriteNext() {
 bool AnalyzeStream::WriteAnswer() {
   if (const std::optional<sinks::v1::AnalyzeResponse> response = answer_->Next()) {
     Write(*response);
+    answer_bytes_ += static_cast<int64_t>(outgoing_.Length());
     return true;
   }
+  largest_answer_ = std::max(largest_answer_, std::exchange(answer_bytes_, 0));
   answer_.reset();
   ++written_;
   return WriteProgress();

@@ -74,6 +74,7 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   absl::Status TakeSpec(const sinks::v1::AnalysisSpec& proto);
   std::optional<IncomingSample> TakeSample(sinks::v1::Sample&& sample, const absl::Status& problem);
   void End(absl::Status status);
+  void EndAsCancelled();
   void Pump();         // starts whatever read, write or finish can be started
   void WriteNext();    // the next message, if there is one
   bool WriteAnswer();  // true when it started a write
@@ -88,6 +89,7 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   bool MayAnswerFirst() const;
   void Write(const sinks::v1::AnalyzeResponse& response);
   bool MayRead() const;
+  int64_t MostUnderWay() const;  // samples, by how large their answers are
 
   // Not under the lock.
   void EndOnAbort();
@@ -100,6 +102,7 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   const StreamResources& resources_;
   const StreamLimits& limits_;
   CallRecord record_;
+  const grpc::CallbackServerContext& context_;  // until OnDone
   const Executor::Clock::time_point deadline_;
   std::stop_source stop_;
   std::unique_ptr<Admission::Place> place_;
@@ -109,6 +112,8 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   grpc::ByteBuffer incoming_;
   grpc::ByteBuffer outgoing_;
   int64_t waiting_bytes_ = 0;  // of the samples without a result
+  int64_t answer_bytes_ = 0;   // written of the answer under way
+  int64_t largest_answer_ = 0;
   bool reading_ = false;
   bool writing_ = false;
   bool half_closed_ = false;

@@ -151,6 +151,9 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options, Mo
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kLeastPingIntervalMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsPerConnection);
+  // Else what a client may send ahead grows with its line, and lies here in pieces of 8 KiB, one a
+  // message however small.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   AddCallGate(*internals->access, metrics, builder);
   builder.RegisterService(&internals->health);
   builder.RegisterService(&internals->models);
