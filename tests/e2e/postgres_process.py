@@ -28,8 +28,8 @@ class PostgresProcess:
             self._user = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
         self._log = (self.folder / "log").open("wb")
         data = self.folder / "data"
-        subprocess.run([self._binaries / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E",
-                        "UTF8", "--no-locale", "--no-sync"], stdout=self._log, stderr=self._log,
+        subprocess.run([self._binaries / "initdb", "-D", data, "-U", "postgres", "-A", "trust",
+                        "-E", "UTF8", "--no-locale", "--no-sync"], stdout=self._log, stderr=self._log,
                        cwd="/", timeout=PATIENCE, check=True, **self._user)
         self._process = subprocess.Popen(
             [self._binaries / "postgres", "-D", data, "-k", self.folder, "-c", "listen_addresses=",

@@ -56,8 +56,8 @@ class Rehearsal(CorpusCase):
                 client.send(self.samples[len(self.samples) // 2:])
         self.start(*self.flags, listen=address)
         for index in killed:
-            self.analyze(self.addresses(), "-i", self.file, "--run", "nightly", "--resume", "--shard",
-                         f"{index}/{SHARDS}", "--summary-only")
+            self.analyze(self.addresses(), "-i", self.file, "--run", "nightly", "--resume",
+                         "--shard", f"{index}/{SHARDS}", "--summary-only")
         taken_up = 0
         for index, client in enumerate(clients):
             if index in killed:
