@@ -56,7 +56,7 @@ struct ExecutorSnapshot {
 
 class Executor {
  public:
-  using Clock = std::chrono::system_clock;  // the clock of gRPC deadlines
+  using Clock = std::chrono::steady_clock;  // of deadlines
   using SteadyClock = std::chrono::steady_clock;
 
   struct Options {

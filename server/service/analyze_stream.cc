@@ -7,6 +7,7 @@
 
 #include "server/base/sample_name.h"
 #include "server/base/status.h"
+#include "server/service/call_deadline.h"
 #include "server/service/codec_sample.h"
 #include "server/service/codec_spec.h"
 #include "server/service/message_bytes.h"
@@ -54,7 +55,7 @@ AnalyzeStream::AnalyzeStream(grpc::CallbackServerContext* context, const StreamR
       limits_(limits),
       record_(*context, kMethod, resources.metrics),
       context_(*context),
-      deadline_(context->deadline()),
+      deadline_(DeadlineOf(*context)),
       last_progress_(SteadyClock::now()) {}
 
 AnalyzeStream::~AnalyzeStream() = default;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "server/base/status.h"
+#include "server/service/call_deadline.h"
 #include "server/service/message_bytes.h"
 #include "server/service/status_mapping.h"
 
@@ -33,7 +34,7 @@ ImportStream::ImportStream(grpc::CallbackServerContext* context, std::string_vie
     : context_(*context),
       record_(*context, method, resources.metrics),
       resources_(resources),
-      deadline_(context->deadline()),
+      deadline_(DeadlineOf(*context)),
       response_(response) {}
 
 absl::Status ImportStream::Start(const absl::StatusOr<RunStore*>& store,

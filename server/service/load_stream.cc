@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "server/base/status.h"
+#include "server/service/call_deadline.h"
 #include "server/service/codec_model.h"
 #include "server/service/message_bytes.h"
 #include "server/service/status_mapping.h"
@@ -31,7 +32,7 @@ LoadStream* LoadStream::Begin(grpc::CallbackServerContext* context, const grpc::
 LoadStream::LoadStream(grpc::CallbackServerContext* context, const Resources& resources)
     : resources_(resources),
       record_(*context, kMethod, resources.metrics),
-      deadline_(context->deadline()) {}
+      deadline_(DeadlineOf(*context)) {}
 
 LoadStream::~LoadStream() = default;
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "server/base/status.h"
+#include "server/service/call_deadline.h"
 #include "server/service/status_mapping.h"
 
 namespace sinkd {
@@ -27,7 +28,7 @@ ReplyStream::ReplyStream(grpc::CallbackServerContext* context, std::string_view 
     : record_(*context, method, resources.metrics),
       request_(request),
       resources_(resources),
-      deadline_(context->deadline()),
+      deadline_(DeadlineOf(*context)),
       open_(std::move(open)) {}
 
 absl::Status ReplyStream::Start() {

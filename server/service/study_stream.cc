@@ -6,6 +6,7 @@
 #include "server/base/sample_name.h"
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/service/call_deadline.h"
 #include "server/service/codec_sample.h"
 #include "server/service/codec_study_report.h"
 #include "server/service/message_bytes.h"
@@ -58,7 +59,7 @@ StudyStream::StudyStream(grpc::CallbackServerContext* context, const StreamResou
     : resources_(resources),
       limits_(limits),
       record_(*context, kMethod, resources.metrics),
-      deadline_(context->deadline()),
+      deadline_(DeadlineOf(*context)),
       begin_(SteadyClock::now()),
       last_progress_(begin_) {}
 
@@ -104,7 +105,7 @@ void StudyStream::WatchTime() {
   time_limit_ = end < EndOfStudy(now, deadline_, std::nullopt) ? "the time budget ran out"
                                                                : "the call's deadline came";
   if (end == Executor::Clock::time_point::max()) return;
-  alarm_.Set(end, [weak = weak_from_this()](bool rang) {
+  alarm_.Set(std::chrono::system_clock::now() + (end - now), [weak = weak_from_this()](bool rang) {
     const std::shared_ptr<StudyStream> stream = weak.lock();
     if (rang && stream) stream->TimeIsUp();
   });

@@ -16,6 +16,7 @@
 
 #include "server/base/status.h"
 #include "server/scheduler/executor.h"
+#include "server/service/call_deadline.h"
 #include "server/service/call_record.h"
 #include "server/service/message_bytes.h"
 #include "server/service/status_mapping.h"
@@ -50,7 +51,7 @@ grpc::ServerUnaryReactor* ServeUnary(
     reactor->Finish(ToGrpcStatus(status));
   };
   const absl::Status submitted =
-      record->admitted().ok() ? place.waiting.Submit({.run = run, .deadline = context->deadline()})
+      record->admitted().ok() ? place.waiting.Submit({.run = run, .deadline = DeadlineOf(*context)})
                               : record->admitted();
   if (!submitted.ok()) run(submitted);
   return reactor;

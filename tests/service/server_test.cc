@@ -1,8 +1,14 @@
 #include "server/service/server.h"
 
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analyze_call.h"
+#include "grpc/health/v1/health.grpc.pb.h"
 #include "running_server.h"
 #include "server/base/status.h"
 
@@ -41,6 +47,46 @@ TEST(Server, SaysWhenThePortIsTaken) {
   ASSERT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(GetErrorDetail(second.status())->subject, running.server->address());
   EXPECT_FALSE(GetErrorDetail(second.status())->fix.empty());
+}
+
+TEST(Server, IsNotServingWhileADeviceIsStuck) {
+  testing::Gate gate;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::optional<bool> stuck;
+  RunningServer running(
+      {.stuck_after = std::chrono::milliseconds(100), .on_stuck = [&](bool is_stuck) {
+         const std::lock_guard lock(mutex);
+         stuck = is_stuck;
+         changed.notify_all();
+       }});
+  const auto wait_for = [&](bool wanted) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return stuck == wanted; });
+  };
+  const auto health = grpc::health::v1::Health::NewStub(running.channel);
+  const auto is_serving = [&] {
+    grpc::ClientContext context;
+    grpc::health::v1::HealthCheckResponse response;
+    EXPECT_TRUE(health->Check(&context, {}, &response).ok());
+    return response.status() == grpc::health::v1::HealthCheckResponse::SERVING;
+  };
+  running.server->SetServing(true);
+  running.catalog.runner->before_run = [&](const TokenIds&, std::stop_token stop) {
+    return gate.Pass(stop) ? absl::OkStatus() : Cancelled("stopped");
+  };
+  testing::AnalyzeCall call(running.channel);
+  call.Open(testing::SpecFor());
+  call.Send(testing::TextSample("hello"));
+  call.Close();
+  wait_for(true);
+  EXPECT_FALSE(is_serving());
+  EXPECT_THAT(running.metrics.Render(), ::testing::HasSubstr("sinkd_stuck_devices 1"));
+  gate.Open();
+  EXPECT_TRUE(call.Drain().ok());
+  wait_for(false);
+  EXPECT_TRUE(is_serving());
+  EXPECT_THAT(running.metrics.Render(), ::testing::HasSubstr("sinkd_stuck_devices 0"));
 }
 
 TEST(Server, StopsMoreThanOnce) {
