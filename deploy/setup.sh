@@ -27,7 +27,7 @@ readonly node_packages=(nodejs npm)
 # Prometheus is asked what the dashboards ask, and its promtool checks metrics and rules; PostgreSQL is
 # one of the databases that runs may be kept in; the page is tested in Chromium; the fuzz targets are
 # clang's; images are built by buildah on a base of debootstrap's.
-readonly test_packages=(prometheus postgresql chromium openssl clang-16 libclang-rt-16-dev buildah debootstrap)
+readonly test_packages=(prometheus postgresql chromium faketime openssl clang-16 libclang-rt-16-dev buildah debootstrap)
 readonly libtorch=cmake/requirements.txt
 readonly model=deploy/demo/requirements.txt
 readonly oracles=tests/oracle/requirements.txt

@@ -47,21 +47,23 @@ def wait_until(what, condition):
 
 class SinkdProcess:
     """Ready when constructed. `root` is the model root; `load` are ids to load at start; `state`
-    is where runs are kept, and outlives the process."""
+    is where runs are kept, and outlives the process; `prefix` is a command that becomes it."""
 
-    def __init__(self, root, *flags, load=(), threads=1, state=None, listen="127.0.0.1:0"):
+    def __init__(self, root, *flags, load=(), threads=1, state=None, listen="127.0.0.1:0",
+                 environment=None, prefix=()):
         self._folder = tempfile.TemporaryDirectory(prefix="sinkd-run-")
         self._ports = pathlib.Path(self._folder.name) / "ports.json"
         self._log = pathlib.Path(self._folder.name) / "log"
         self._whole_log = ""
         state = state or pathlib.Path(self._folder.name) / "state"
         command = [
-            Programs.sinkd, "--model-root", root, "--listen", listen,
+            *prefix, Programs.sinkd, "--model-root", root, "--listen", listen,
             "--http-listen", "127.0.0.1:0", "--port-file", self._ports, "--drain-delay", "0s",
             "--threads", threads, "--state-dir", state, *(f"--load={each}" for each in load), *flags,
         ]
         with self._log.open("wb") as log:
-            self._process = subprocess.Popen([str(each) for each in command], stderr=log)
+            self._process = subprocess.Popen([str(each) for each in command], stderr=log,
+                                             env={**os.environ, **{key: str(value) for key, value in (environment or {}).items()}})
         self.pid = self._process.pid
         try:
             wait_until("sinkd writes its port file", self._wrote_ports)
@@ -105,6 +107,12 @@ class SinkdProcess:
 
     def metric(self, name, **labels):
         return self.metrics()[name, tuple(sorted(labels.items()))]
+
+    def peak_memory(self):
+        """The most resident memory it ever had, in bytes."""
+        status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
+        line = next(each for each in status.splitlines() if each.startswith("VmHWM:"))
+        return int(line.split()[1]) * 1024
 
     def wait_until_free(self):
         """Until no stream is open and no sample waits."""
