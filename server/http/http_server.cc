@@ -8,11 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "server/base/containment.h"
 #include "server/base/status.h"
 #include "server/http/hangup_watch.h"
 #include "server/http/site.h"
 #include "server/http/socket_stream.h"
 #include "server/http/tls_stream.h"
+#include "server/telemetry/log.h"
 
 namespace sinkd {
 namespace {
@@ -175,8 +177,16 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string&
   internals->AddRoutes();
   internals->server.set_payload_max_length(kMaxBodyBytes);
   const auto take = [&all = *internals](int, int socket) {
-    all.threads.enqueue(
-        [&all, socket] { all.server.Answer(socket, all.tls ? &*all.tls : nullptr); });
+    all.threads.enqueue([&all, socket] {
+      const absl::Status answered = Contained([&] {
+        all.server.Answer(socket, all.tls ? &*all.tls : nullptr);
+        return absl::OkStatus();
+      });
+      if (!answered.ok()) {
+        const std::string error(answered.message());
+        Log(LogLevel::kError, "no answer over HTTP", {{"error", error}});
+      }
+    });
   };
   SINKD_ASSIGN_OR_RETURN(internals->loop,
                          AcceptLoop::Start(std::move(listener), std::move(port), take));

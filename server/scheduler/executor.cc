@@ -11,6 +11,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "server/base/containment.h"
 #include "server/base/status.h"
 
 namespace sinkd {
@@ -145,10 +146,18 @@ struct ExecutorCore {
     ++jobs_done;
   }
 
+  void Run(const Next& next) const {
+    const absl::Status done = Contained([&next] {
+      next.job.run(next.admitted);
+      return absl::OkStatus();
+    });
+    if (!done.ok()) options.on_exception(done);
+  }
+
   void Work(WorkBeat& beat) {
     while (std::optional<Next> next = Take()) {
       const WorkBeat::Job beating(beat);
-      next->job.run(next->admitted);
+      Run(*next);
       next->job.run = nullptr;  // what it holds may come back here
       Finish(*std::move(next));
     }

@@ -65,6 +65,8 @@ class Executor {
     int threads = 1;
     size_t capacity = 256;                          // slots over all streams
     int64_t most_of_a_caller = CallerBound::kNone;  // slots
+    // A job threw, which ends that job alone.
+    std::function<void(const absl::Status& error)> on_exception = [](const absl::Status&) {};
     std::function<Clock::time_point()> now = Clock::now;
     std::function<SteadyClock::time_point()> steady_now = SteadyClock::now;  // of durations
   };

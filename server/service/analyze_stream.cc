@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/base/containment.h"
 #include "server/base/sample_name.h"
 #include "server/base/status.h"
 #include "server/service/call_deadline.h"
@@ -80,7 +81,11 @@ void AnalyzeStream::EndOnAbort() {
 
 void AnalyzeStream::OnReadDone(bool ok) {
   sinks::v1::AnalyzeRequest request;
-  const bool parsed = ok && ParseMessage(incoming_, request);
+  bool parsed = false;
+  const absl::Status read = Contained([&] {
+    parsed = ok && ParseMessage(incoming_, request);
+    return absl::OkStatus();
+  });
   std::optional<IncomingSample> sample;
   {
     const std::lock_guard lock(mutex_);
@@ -88,6 +93,7 @@ void AnalyzeStream::OnReadDone(bool ok) {
     if (ok) {
       const auto bytes = static_cast<int64_t>(incoming_.Length());
       incoming_.Clear();
+      if (!read.ok()) End(read);
       if (!end_) sample = Take(parsed, std::move(request));
       if (sample) waiting_bytes_ += pending_.back().input_bytes = bytes;
     } else {

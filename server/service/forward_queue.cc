@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "server/base/containment.h"
+
 namespace sinkd {
 namespace {
 
@@ -158,7 +160,7 @@ void ForwardQueue::Run(Batch batch) const {
   absl::StatusOr<std::vector<Trace>> traces = absl::CancelledError();
   {
     const JointStop stop(batch);
-    traces = runner_->Run(ids, options_.request, stop.token());
+    traces = Contained([&] { return runner_->Run(ids, options_.request, stop.token()); });
   }
   const std::chrono::duration<double> elapsed = SteadyClock::now() - begin;
   // The fault of one is not to be the answer of all; but a stop ends them all.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "server/base/containment.h"
 #include "server/base/status.h"
 #include "server/service/call_deadline.h"
 #include "server/service/status_mapping.h"
@@ -51,7 +52,8 @@ void ReplyStream::MakeNext() {
 }
 
 void ReplyStream::Make() {
-  absl::StatusOr<std::optional<grpc::ByteBuffer>> message = NextMessage();
+  absl::StatusOr<std::optional<grpc::ByteBuffer>> message =
+      Contained([this] { return NextMessage(); });
   const std::lock_guard lock(mutex_);
   if (end_) return;
   if (!message.ok()) return End(message.status());

@@ -6,6 +6,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "server/analysis/record_builder.h"
+#include "server/base/containment.h"
 #include "server/base/status.h"
 #include "server/service/stored_record.h"
 
@@ -41,9 +42,11 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
   }
 
   absl::Status Encode() {
-    SINKD_ASSIGN_OR_RETURN(encoded_,
-                           EncodeChecked(*plan_->runner, sample_.input, plan_->spec.template_date,
-                                         plan_->max_sample_tokens, plan_->metrics));
+    SINKD_ASSIGN_OR_RETURN(encoded_, Contained([this] {
+                             return EncodeChecked(*plan_->runner, sample_.input,
+                                                  plan_->spec.template_date,
+                                                  plan_->max_sample_tokens, plan_->metrics);
+                           }));
     if (plan_->keeper) {
       key_ = sample_.id.empty() ? KeyOfTokens(encoded_) : KeyOfId(sample_.id);
       SINKD_ASSIGN_OR_RETURN(std::optional<StoredAnswer> stored,
@@ -94,9 +97,9 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
                             .token_spans_boundary = encoded_.token_spans_boundary,
                             .bfloat16 = plan_->runner->info().compute_type == "bfloat16"};
     SampleResult result;
-    SINKD_ASSIGN_OR_RETURN(result.record, BuildRecord(spec, facts, trace_, [this](int32_t id) {
-                             return plan_->runner->TokenText(id);
-                           }));
+    const auto text_of = [this](int32_t id) { return plan_->runner->TokenText(id); };
+    SINKD_ASSIGN_OR_RETURN(result.record,
+                           Contained([&] { return BuildRecord(spec, facts, trace_, text_of); }));
     NotePhase(SamplePhase::kAnalyse, SteadyClock::now() - begin);
     if (plan_->keeper) result.to_keep = KeepRecord(key_, result.record, &encoded_);
     const bool wants_alpha = spec.scores && spec.scores->all_positions && !plan_->spec.summary_only;

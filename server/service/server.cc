@@ -48,6 +48,11 @@ const std::vector<std::string>& ServiceNames() {
   return names;
 }
 
+void LogException(const absl::Status& error) {
+  Log(LogLevel::kError, "work ended with an exception",
+      {{"error", std::string_view(error.message().data(), error.message().size())}});
+}
+
 }  // namespace
 
 struct Server::Internals {
@@ -57,14 +62,17 @@ struct Server::Internals {
                   CallersPart(options.max_streams, options.max_caller_percent)),
         devices({.when_full = "retry later, or raise the server's --max-queue",
                  .capacity = static_cast<size_t>(options.max_queue),
-                 .most_of_a_caller = CallersPart(options.max_queue, options.max_caller_percent)}),
+                 .most_of_a_caller = CallersPart(options.max_queue, options.max_caller_percent),
+                 .on_exception = LogException}),
         // Each stream takes as many slots here as on its device, and there may be several devices.
         cpu({.name = "cpu workers",
              .threads = options.cpu_threads,
-             .capacity = static_cast<size_t>(options.max_streams * options.limits.read_ahead)}),
+             .capacity = static_cast<size_t>(options.max_streams * options.limits.read_ahead),
+             .on_exception = LogException}),
         storing({.name = "storing",
                  .threads = kStoringThreads,
-                 .capacity = static_cast<size_t>(options.max_streams)}),
+                 .capacity = static_cast<size_t>(options.max_streams),
+                 .on_exception = LogException}),
         health(ServiceNames()),
         models(catalog, admission, metrics),
         runs(store, admission, metrics, options.limits.template_date),

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "server/base/containment.h"
 #include "server/base/sample_name.h"
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
@@ -219,7 +220,7 @@ void StudyStream::Step() {
     resources_.metrics.PhaseDone(SamplePhase::kQueue, SteadyClock::now() - queued_);
   }
   const SteadyClock::time_point begin = SteadyClock::now();
-  const absl::Status status = study_->Step(stop_.get_token());
+  const absl::Status status = Contained([this] { return study_->Step(stop_.get_token()); });
   resources_.metrics.PhaseDone(SamplePhase::kForward, SteadyClock::now() - begin);
   const std::lock_guard lock(mutex_);
   stepping_ = false;

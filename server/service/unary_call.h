@@ -14,6 +14,7 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
+#include "server/base/containment.h"
 #include "server/base/status.h"
 #include "server/scheduler/executor.h"
 #include "server/service/call_deadline.h"
@@ -46,7 +47,7 @@ grpc::ServerUnaryReactor* ServeUnary(
     return absl::OkStatus();
   };
   const auto run = [reactor, record, answered](const absl::Status& admitted) {
-    const absl::Status status = admitted.ok() ? answered() : admitted;
+    const absl::Status status = admitted.ok() ? Contained(answered) : admitted;
     record->End(status);
     reactor->Finish(ToGrpcStatus(status));
   };

@@ -104,6 +104,21 @@ TEST(Executor, TakesTurnsBetweenStreams) {
   EXPECT_EQ(bench.executor.waiting(), 0u);
 }
 
+TEST(Executor, AJobThatThrowsEndsAlone) {
+  std::vector<absl::Status> errors;
+  Executor executor({.on_exception = [&](const absl::Status& error) { errors.push_back(error); }});
+  const Stream stream = *executor.OpenStream(3);
+  bool ran = false;
+  ASSERT_TRUE(stream->Submit({.run = [](const absl::Status&) { throw std::bad_alloc(); }}).ok());
+  ASSERT_TRUE(stream->Submit({.run = [](const absl::Status&) { throw 1; }}).ok());
+  ASSERT_TRUE(stream->Submit({.run = [&](const absl::Status&) { ran = true; }}).ok());
+  executor.Shutdown(Executor::ShutdownMode::kDrain);
+  EXPECT_TRUE(ran);
+  ASSERT_EQ(errors.size(), 2u);
+  EXPECT_TRUE(absl::IsResourceExhausted(errors[0]));
+  EXPECT_TRUE(absl::IsInternal(errors[1]));
+}
+
 TEST(Executor, SharesItsTimeAndNotItsTurns) {
   Bench bench;
   const Stream a = bench.Open(3, {.caller = "a"});

@@ -1,5 +1,7 @@
 // Analyze when samples or messages are bad: which error, with what details, and what goes on.
 #include <functional>
+#include <new>
+#include <stdexcept>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -123,6 +125,26 @@ TEST(AnalyzeErrors, ADeviceOutOfMemoryIsOneSamplesError) {
   EXPECT_TRUE(details.quota);
   EXPECT_EQ(all[3].summary().samples(), 1);
   EXPECT_TRUE(call.Finish().ok());
+}
+
+TEST(AnalyzeErrors, AnExceptionIsOneSamplesError) {
+  RunningServer running;
+  running.catalog.runner->before_run = [](const TokenIds& ids, std::stop_token) -> absl::Status {
+    if (ids.size() == 3) throw std::bad_alloc();
+    if (ids.size() == 4) throw std::length_error("a vector of vast length");
+    return absl::OkStatus();
+  };
+  AnalyzeCall call(running.channel);
+  call.Open(SpecFor());
+  for (const char* const text : {"first", "two", "four", "the last"}) call.Send(TextSample(text));
+  call.Close();
+  const std::vector<sinks::v1::AnalyzeResponse> all = call.ReadAll();
+  EXPECT_TRUE(call.Finish().ok());
+  ASSERT_EQ(all.size(), 6u);
+  EXPECT_EQ(all[1].record().sample_index(), 0);
+  EXPECT_EQ(all[2].sample_error().status().code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(all[3].sample_error().status().code(), grpc::StatusCode::INTERNAL);
+  EXPECT_EQ(all[4].record().sample_index(), 3);
 }
 
 TEST(AnalyzeErrors, FailFastEndsTheStreamWithTheFirstBadSamplesError) {
