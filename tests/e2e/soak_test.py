@@ -191,7 +191,8 @@ class ShortDeadlines(SoakCase):
         page = server.metrics()
         self.assertEqual(page["sinkd_rpc_started_total", (("method", ANALYZE),)],
                          sum(handled(page).values()))
-        self.assertLessEqual(set(handled(page)), {*outcomes, "CANCELLED"})
+        # A client that goes before its first message looks like one that has nothing to say.
+        self.assertLessEqual(set(handled(page)), {*outcomes, "CANCELLED", "INVALID_ARGUMENT"})
         self.check_serves(server)
 
 
