@@ -102,6 +102,16 @@ void Daemon::RequestStop(std::string why) {
   stopping_.notify_all();
 }
 
+void Daemon::Fail(absl::Status failure, std::string why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (why_stop_) return;
+    failure_ = std::move(failure);
+    why_stop_ = std::move(why);
+  }
+  stopping_.notify_all();
+}
+
 void Daemon::ReloadSoon() {
   const std::lock_guard lock(mutex_);
   if (security_) security_->ReloadSoon();
@@ -171,8 +181,7 @@ void Daemon::LoadModels(const std::stop_token& stop) {
         catalog_.Load(id, registry_.defaults(), {}, stop, /*pinned=*/true);
     if (stop.stop_requested()) return;
     if (!entry.ok()) {
-      failure_ = entry.status();
-      return RequestStop("a model of --load could not be loaded");
+      return Fail(entry.status(), "a model of --load could not be loaded");
     }
     Log(LogLevel::kInfo, "model loaded",
         {{"model", id}, {"seconds", std::chrono::steady_clock::now() - begin}});
@@ -189,8 +198,7 @@ void Daemon::BecomeReady() {
   if (config_.port_file.empty()) return;
   const absl::Status written = WritePortFile(config_.port_file, server_->address(), HttpAddress());
   if (!written.ok()) {
-    failure_ = written;
-    RequestStop("the port file could not be written");
+    Fail(written, "the port file could not be written");
   }
 }
 

@@ -39,6 +39,8 @@ class Daemon {
   absl::Status Run();
 
   void RequestStop(std::string why);
+  // The same, in haste: what runs is ended, and Run returns `failure`.
+  void Fail(absl::Status failure, std::string why);
 
   // Has tokens and certificate read again.
   void ReloadSoon();

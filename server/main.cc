@@ -11,6 +11,7 @@
 
 #include "server/config.h"
 #include "server/daemon.h"
+#include "server/engine/device_fault.h"
 #include "server/engine/model.h"
 #include "server/signal_watch.h"
 #include "server/telemetry/log.h"
@@ -42,7 +43,11 @@ int Serve(const sinkd::Config& config) {
              {{"threads", config.threads},
               {"float32_products_by", products.float32},
               {"bfloat16_products_in", products.bfloat16}});
+  sinkd::OnDeviceFault([&daemon](const std::string& what) {
+    daemon.Fail(absl::InternalError("a device answers no more: " + what), "a device failed");
+  });
   const absl::Status status = daemon.Run();
+  sinkd::OnDeviceFault({});
   if (status.ok()) return 0;
   const std::string error(status.message());
   sinkd::Log(sinkd::LogLevel::kError, "cannot serve", {{"error", error}});

@@ -7,6 +7,7 @@
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/engine/device_fault.h"
 
 namespace sinkd {
 namespace {
@@ -28,6 +29,8 @@ absl::Status AtTorchBoundary(const std::function<absl::Status()>& work) {
     return OutOfMemory();
   } catch (const std::bad_alloc&) {
     return OutOfMemory();
+  } catch (const c10::AcceleratorError& error) {
+    return DeviceFailed(error.what_without_backtrace());
   } catch (const c10::Error& error) {
     // The CPU allocator reports exhaustion as a plain error.
     const std::string what = error.what_without_backtrace();

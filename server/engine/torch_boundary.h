@@ -7,7 +7,8 @@
 
 namespace sinkd {
 
-// Runs `work`; out of memory gives RESOURCE_EXHAUSTED, any other exception INTERNAL.
+// Runs `work`; out of memory gives RESOURCE_EXHAUSTED, any other exception INTERNAL, a failed
+// device as DeviceFailed has it.
 absl::Status AtTorchBoundary(const std::function<absl::Status()>& work);
 
 }  // namespace sinkd

@@ -41,7 +41,7 @@ ROOMS = {
 # The engine's headers that other rooms may read; the rest are its own.
 FACADE = {
     "model.h", "model_plan.h", "family_facts.h", "trace.h", "decoder_spec.h", "tokenizer_files.h",
-    "capture.h", "decomposition.h", "edits.h", "intervention.h", "matrix.h", "site.h",
+    "capture.h", "decomposition.h", "device_fault.h", "edits.h", "intervention.h", "matrix.h", "site.h",
     "state_statistics.h", "device_memory.h", "memory_estimate.h",
 }
 
