@@ -63,7 +63,7 @@ class SinkdProcess:
         ]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen([str(each) for each in command], stderr=log,
-                                             env={**os.environ, **{key: str(value) for key, value in (environment or {}).items()}})
+                                             env=self._environment(environment or {}))
         self.pid = self._process.pid
         try:
             wait_until("sinkd writes its port file", self._wrote_ports)
@@ -76,6 +76,14 @@ class SinkdProcess:
             self._process.wait()
             print(self.log(), file=sys.stderr)
             raise
+
+    @staticmethod
+    def _environment(changes):
+        suppressions = pathlib.Path(__file__).parent / "sanitizers" / "tsan.supp"
+        # Not instrumented: Torch, OpenMP, httplib.
+        options = f"ignore_noninstrumented_modules=1:suppressions={suppressions}"
+        every = {"TSAN_OPTIONS": options, **os.environ, **changes}
+        return {key: str(value) for key, value in every.items()}
 
     def _wrote_ports(self):
         if self._process.poll() is not None:
