@@ -253,7 +253,8 @@ int64_t AnalyzeStream::MostUnderWay() const {
   const int64_t most = largest_answer_ > 0               ? kMaxAnswerBytes / largest_answer_
                        : scores && scores->all_positions ? kFirstLargeAnswers
                                                          : limits_.read_ahead;
-  return std::clamp<int64_t>(most, 1, limits_.read_ahead);
+  return std::clamp<int64_t>(most, std::min(kFirstLargeAnswers, limits_.read_ahead),
+                             limits_.read_ahead);
 }
 
 void AnalyzeStream::WriteNext() {
@@ -307,6 +308,10 @@ void AnalyzeStream::AnswerFirst() {
     return;
   }
   SampleResult& result = **first.result;
+  if (result.trace) {
+    const size_t values = result.trace->attention_sum.size() + result.trace->attention_self.size();
+    largest_answer_ = std::max(largest_answer_, static_cast<int64_t>(values * sizeof(float)));
+  }
   resources_.metrics.SampleDone(SampleOutcome::kOk, result.record.positions);
   tokens_ += result.record.positions;
   if (fold_) {

@@ -15,6 +15,15 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+// What alpha is made of. It may wait long for a client that reads slowly, without the rest.
+Trace OnlyAlpha(Trace&& trace) {
+  return {.layers = trace.layers,
+          .positions = trace.positions,
+          .heads = trace.heads,
+          .attention_sum = std::move(trace.attention_sum),
+          .attention_self = std::move(trace.attention_self)};
+}
+
 // Owned by the closure of whichever step is waiting or running.
 class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
  public:
@@ -103,7 +112,7 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
     NotePhase(SamplePhase::kAnalyse, SteadyClock::now() - begin);
     if (plan_->keeper) result.to_keep = KeepRecord(key_, result.record, &encoded_);
     const bool wants_alpha = spec.scores && spec.scores->all_positions && !plan_->spec.summary_only;
-    if (wants_alpha) result.trace = std::move(trace_);
+    if (wants_alpha) result.trace = OnlyAlpha(std::move(trace_));
     done_(std::move(result));
     return absl::OkStatus();
   }
