@@ -253,8 +253,7 @@ int64_t AnalyzeStream::MostUnderWay() const {
   const int64_t most = largest_answer_ > 0               ? kMaxAnswerBytes / largest_answer_
                        : scores && scores->all_positions ? kFirstLargeAnswers
                                                          : limits_.read_ahead;
-  return std::clamp<int64_t>(most, std::min(kFirstLargeAnswers, limits_.read_ahead),
-                             limits_.read_ahead);
+  return std::clamp<int64_t>(most, 1, limits_.read_ahead);
 }
 
 void AnalyzeStream::WriteNext() {

@@ -139,9 +139,6 @@ class StalledReaders(SoakCase):
         done.set()
         return served, most - idle
 
-    # The answers of --read-ahead samples wait for each reader, with alpha of every position about 80 KB
-    # a sample, so that the server grows by about 80 MiB; to be bounded by bytes.
-    @unittest.expectedFailure
     def test_cost_little_memory_and_hold_up_nobody(self):
         server = self.start("--store", "off")
         requests = [spec(PLANTED, scores={"all_positions": True}), *[self.sample()] * 50]
