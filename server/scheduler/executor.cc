@@ -16,10 +16,10 @@
 
 namespace sinkd {
 
-struct ExecutorStream : FairOrder::Place {
+struct ExecutorStream : FairOrder::Place, std::enable_shared_from_this<ExecutorStream> {
   struct Waiting {
     Executor::Job job;
-    Executor::SteadyClock::time_point since;
+    Executor::Clock::time_point since;
   };
 
   Account account;
@@ -27,7 +27,6 @@ struct ExecutorStream : FairOrder::Place {
   bool open = true;
   int running = 0;
   std::deque<Waiting> jobs;
-  std::shared_ptr<ExecutorStream> self;  // while jobs wait
 };
 
 struct ExecutorCore {
@@ -38,7 +37,7 @@ struct ExecutorCore {
 
   struct Running {
     const ExecutorStream* stream;
-    Executor::SteadyClock::time_point since;
+    Executor::Clock::time_point since;
   };
 
   const Executor::Options options;
@@ -47,7 +46,7 @@ struct ExecutorCore {
   std::condition_variable changed;
   FairOrder order;
   CallerBound bound;
-  std::set<ExecutorStream*> waiting_streams;
+  std::set<std::shared_ptr<ExecutorStream>> waiting_streams;  // their jobs outlive a Stream
   std::list<Running> running;
   bool closed = false;
   bool drop_all = false;
@@ -97,15 +96,13 @@ struct ExecutorCore {
 
   // The lock is held, here and in the next three.
   void NoteWaiting(const std::shared_ptr<ExecutorStream>& stream) {
-    stream->self = stream;
-    waiting_streams.insert(stream.get());
+    waiting_streams.insert(stream);
     order.SetWaiting(*stream, true);
   }
 
-  std::shared_ptr<ExecutorStream> NoteIdle(ExecutorStream& stream) {
-    waiting_streams.erase(&stream);
-    order.SetWaiting(stream, false);
-    return std::move(stream.self);
+  void NoteIdle(const std::shared_ptr<ExecutorStream>& stream) {
+    waiting_streams.erase(stream);
+    order.SetWaiting(*stream, false);
   }
 
   void LeaveIfDone(ExecutorStream& stream) {
@@ -119,22 +116,22 @@ struct ExecutorCore {
     changed.wait(lock, [this] { return closed || waiting > 0; });
     if (waiting == 0) return std::nullopt;
     auto& chosen = static_cast<ExecutorStream&>(*order.Next());
-    Next next{.stream = chosen.self, .job = std::move(chosen.jobs.front().job)};
+    Next next{.stream = chosen.shared_from_this(), .job = std::move(chosen.jobs.front().job)};
     chosen.jobs.pop_front();
     --waiting;
-    if (chosen.jobs.empty()) NoteIdle(chosen);
+    if (chosen.jobs.empty()) NoteIdle(next.stream);
     next.admitted = Admit(next.job, chosen);
     ++chosen.running;
     if (next.admitted.ok()) next.estimate = mean_seconds;
     FairOrder::Charge(chosen, next.estimate);
-    next.running = running.insert(running.end(), {&chosen, options.steady_now()});
+    next.running = running.insert(running.end(), {&chosen, options.now()});
     return next;
   }
 
   void Finish(Next next) {
     const std::lock_guard lock(mutex);
     const double seconds =
-        std::chrono::duration<double>(options.steady_now() - next.running->since).count();
+        std::chrono::duration<double>(options.now() - next.running->since).count();
     running.erase(next.running);
     FairOrder::Charge(*next.stream, seconds - next.estimate);
     --next.stream->running;
@@ -165,8 +162,8 @@ struct ExecutorCore {
 
   ExecutorSnapshot Snapshot() const {
     const std::lock_guard lock(mutex);
-    const Executor::SteadyClock::time_point now = options.steady_now();
-    const auto since = [now](Executor::SteadyClock::time_point then) {
+    const Executor::Clock::time_point now = options.now();
+    const auto since = [now](Executor::Clock::time_point then) {
       return std::chrono::duration<double>(now - then).count();
     };
     ExecutorSnapshot snapshot{.name = options.name,
@@ -180,7 +177,7 @@ struct ExecutorCore {
       snapshot.running.push_back({job.stream->account, since(job.since)});
       snapshot.busy_seconds += snapshot.running.back().seconds;
     }
-    for (const ExecutorStream* stream : waiting_streams) {
+    for (const std::shared_ptr<ExecutorStream>& stream : waiting_streams) {
       snapshot.longest_wait_seconds =
           std::max(snapshot.longest_wait_seconds, since(stream->jobs.front().since));
     }
@@ -223,7 +220,7 @@ absl::Status Executor::Stream::Submit(Job job) {
                                 .fix = "wait for answers before sending more",
                                 .retry_after = core_->RetryAfter()});
     }
-    state_->jobs.push_back({std::move(job), core_->options.steady_now()});
+    state_->jobs.push_back({std::move(job), core_->options.now()});
     if (state_->jobs.size() == 1) core_->NoteWaiting(state_);
     ++core_->waiting;
   }
@@ -239,7 +236,7 @@ void Executor::Stream::Drop() {
   if (!state_->jobs.empty()) {
     dropped.swap(state_->jobs);
     core_->waiting -= dropped.size();
-    core_->NoteIdle(*state_);
+    core_->NoteIdle(state_);
   }
   core_->LeaveIfDone(*state_);
 }

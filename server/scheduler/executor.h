@@ -56,8 +56,7 @@ struct ExecutorSnapshot {
 
 class Executor {
  public:
-  using Clock = std::chrono::steady_clock;  // of deadlines
-  using SteadyClock = std::chrono::steady_clock;
+  using Clock = std::chrono::steady_clock;
 
   struct Options {
     std::string name = "executor";          // in error messages
@@ -68,7 +67,6 @@ class Executor {
     // A job threw, which ends that job alone.
     std::function<void(const absl::Status& error)> on_exception = [](const absl::Status&) {};
     std::function<Clock::time_point()> now = Clock::now;
-    std::function<SteadyClock::time_point()> steady_now = SteadyClock::now;  // of durations
   };
 
   struct Job {

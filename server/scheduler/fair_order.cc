@@ -102,10 +102,6 @@ void FairOrder::Charge(Place& leaf, double seconds) {
   }
 }
 
-const Account& FairOrder::AccountOf(const Place& leaf) const {
-  return static_cast<const CallerPlace*>(leaf.parent)->account;
-}
-
 std::vector<FairOrder::Caller> FairOrder::callers() const {
   std::vector<Caller> all;
   for (const auto& each : callers_) {

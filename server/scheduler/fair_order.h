@@ -70,7 +70,6 @@ class FairOrder {
   // `seconds` on the account of `leaf`, its caller and its lane; may be negative, to give back.
   static void Charge(Place& leaf, double seconds);
 
-  const Account& AccountOf(const Place& leaf) const;
   std::vector<Caller> callers() const;
 
  private:
