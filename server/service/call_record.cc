@@ -62,7 +62,6 @@ CallRecord::CallRecord(grpc::CallbackServerContext& context, std::string_view me
       caller_(CallerOf(context)),
       request_id_(RequestIdOf(context)),
       admitted_(VerdictOf(context)),
-      principal_(PrincipalOf(context)),
       begin_(std::chrono::steady_clock::now()) {
   context.AddInitialMetadata(kRequestIdKey, request_id_);
   metrics_.RpcStarted(method_);
@@ -77,7 +76,7 @@ void CallRecord::End(const absl::Status& status, const Work& work) {
                                   {"code", code},
                                   {"seconds", seconds.count()},
                                   {"peer", peer_}};
-  if (principal_) fields.emplace_back("caller", principal_->name());
+  if (principal()) fields.emplace_back("caller", caller_.name);
   if (!work.model.empty()) fields.emplace_back("model", work.model);
   if (work.samples > 0) fields.emplace_back("samples", work.samples);
   if (work.tokens > 0) fields.emplace_back("tokens", work.tokens);

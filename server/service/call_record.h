@@ -38,7 +38,7 @@ class CallRecord {
   // OK, or why the gate refused the call: to be answered with before anything else is done.
   const absl::Status& admitted() const { return admitted_; }
   // Who calls; null for a refused call.
-  const std::shared_ptr<const Principal>& principal() const { return principal_; }
+  const std::shared_ptr<const Principal>& principal() const { return caller_.principal; }
   const Caller& caller() const { return caller_; }
 
   void End(const absl::Status& status, const Work& work);
@@ -51,7 +51,6 @@ class CallRecord {
   const Caller caller_;
   const std::string request_id_;
   const absl::Status admitted_;
-  const std::shared_ptr<const Principal> principal_;
   const std::chrono::steady_clock::time_point begin_;
 };
 

@@ -5,12 +5,14 @@
 
 namespace sinkd {
 
-Caller CallerOf(const grpc::ServerContextBase& context) {
-  const auto* const judged = dynamic_cast<const CallContext*>(&context);
-  if (judged == nullptr || !judged->principal) return {.name = PeerHost(context.peer())};
-  return {.name = judged->principal->name(),
-          .weight = judged->principal->weight(),
-          .principal = judged->principal};
+Caller CallerOf(const grpc::CallbackServerContext& context) {
+  const std::shared_ptr<const Principal> principal = PrincipalOf(context);
+  if (!principal) return {.name = PeerHost(context.peer())};
+  return {.name = principal->name(), .weight = principal->weight(), .principal = principal};
+}
+
+Account AccountOf(const Caller& caller, Lane lane) {
+  return {.caller = caller.name, .weight = caller.weight, .lane = lane};
 }
 
 }  // namespace sinkd

@@ -7,6 +7,7 @@
 #include <grpcpp/server_context.h>
 
 #include "server/access/principal.h"
+#include "server/scheduler/fair_order.h"
 
 namespace sinkd {
 
@@ -16,7 +17,8 @@ struct Caller {
   std::shared_ptr<const Principal> principal = nullptr;  // null: nothing of it is limited
 };
 
-// Thread-safety: a pure function.
-Caller CallerOf(const grpc::ServerContextBase& context);
+// Thread-safety: pure functions.
+Caller CallerOf(const grpc::CallbackServerContext& context);
+Account AccountOf(const Caller& caller, Lane lane);
 
 }  // namespace sinkd

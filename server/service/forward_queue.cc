@@ -87,8 +87,9 @@ absl::Status ForwardQueue::Submit() {
 void ForwardQueue::Work(const absl::Status& admitted) {
   if (!admitted.ok()) Fail(admitted);
   do {
-    Batch batch = Take();
-    FillUp(batch);
+    size_t room = BatchTokens();
+    Batch batch = Take(room);
+    FillUp(room, batch);
     Run(std::move(batch));
   } while (MustGoOn());
 }
@@ -105,29 +106,29 @@ size_t ForwardQueue::BatchTokens() const {
   return runner_->info().residency == Residency::kStreamed ? kStreamedTokens : kResidentTokens;
 }
 
-ForwardQueue::Batch ForwardQueue::Take() {
+ForwardQueue::Batch ForwardQueue::Take(size_t& room) {
   const bool streamed = runner_->info().residency == Residency::kStreamed;
   Batch batch;
-  size_t room = BatchTokens();
   std::unique_lock lock(mutex_);
   while (true) {
     if (waiting_.empty() && streamed && !batch.empty()) {
       pushed_.wait_for(lock, kLinger, [this] { return closed_ || !waiting_.empty(); });
     }
     if (waiting_.empty()) return batch;
-    const size_t length = waiting_.front().ids.size();
-    if (!batch.empty() && length > room) return batch;
-    room -= std::min(room, length);
-    batch.push_back({shared_from_this(), std::move(waiting_.front())});
-    waiting_.pop_front();
-    Count(-1);
+    if (!batch.empty() && waiting_.front().ids.size() > room) return batch;
+    TakeFront(room, batch);
   }
 }
 
-void ForwardQueue::FillUp(Batch& batch) {
+void ForwardQueue::TakeFront(size_t& room, Batch& batch) {
+  room -= std::min(room, waiting_.front().ids.size());
+  batch.push_back({shared_from_this(), std::move(waiting_.front())});
+  waiting_.pop_front();
+  Count(-1);
+}
+
+void ForwardQueue::FillUp(size_t room, Batch& batch) {
   if (batch.empty() || !options_.group) return;
-  size_t room = BatchTokens();
-  for (const Member& member : batch) room -= std::min(room, member.sample.ids.size());
   for (const std::shared_ptr<ForwardQueue>& other : options_.group->OthersThan(*this)) {
     const bool waits_for_batch_work =
         device_->lane() == Lane::kInteractive && other->device_->lane() == Lane::kBatch;
@@ -139,12 +140,7 @@ void ForwardQueue::TakeFitting(size_t& room, Batch& batch) {
   // Its own job will say why.
   if (options_.stop.stop_requested() || options_.deadline <= Executor::Clock::now()) return;
   const std::lock_guard lock(mutex_);
-  while (!waiting_.empty() && waiting_.front().ids.size() <= room) {
-    room -= waiting_.front().ids.size();
-    batch.push_back({shared_from_this(), std::move(waiting_.front())});
-    waiting_.pop_front();
-    Count(-1);
-  }
+  while (!waiting_.empty() && waiting_.front().ids.size() <= room) TakeFront(room, batch);
 }
 
 void ForwardQueue::Run(Batch batch) const {
@@ -201,8 +197,8 @@ std::deque<WaitingSample> ForwardQueue::Empty() {
 
 void ForwardQueue::Close() {
   device_->Drop();
-  std::deque<WaitingSample>
-      dropped;  // destroyed outside the lock: what samples hold may come back here
+  // Destroyed outside the lock: what samples hold may come back here.
+  std::deque<WaitingSample> dropped;
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;

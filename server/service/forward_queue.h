@@ -79,8 +79,10 @@ class ForwardQueue : public std::enable_shared_from_this<ForwardQueue> {
   absl::Status Submit();  // under the lock
   void Work(const absl::Status& admitted);
   bool MustGoOn();
-  Batch Take();
-  void FillUp(Batch& batch);
+  // `room`: tokens that the batch may take yet.
+  Batch Take(size_t& room);
+  void TakeFront(size_t& room, Batch& batch);  // under the lock
+  void FillUp(size_t room, Batch& batch);
   void TakeFitting(size_t& room, Batch& batch);
   size_t BatchTokens() const;
   void Run(Batch batch) const;

@@ -29,7 +29,7 @@ absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(const sinks::v1::An
   SINKD_ASSIGN_OR_RETURN(std::shared_ptr<const SampleRunner> runner,
                          AcquireModel(resources.catalog, spec.model_id));
   const auto slots = static_cast<size_t>(limits.read_ahead);
-  const Account account{.caller = caller.name, .weight = caller.weight, .lane = spec.lane};
+  const Account account = AccountOf(caller, spec.lane);
   SINKD_ASSIGN_OR_RETURN(
       std::unique_ptr<Executor::Stream> device,
       resources.devices.For(HomeDevice(runner->info().device)).OpenStream(slots, account));

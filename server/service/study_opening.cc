@@ -67,7 +67,7 @@ absl::StatusOr<StudyPlan> OpenStudy(const sinks::v1::RunStudyRequest& proto,
   const int64_t blocks = plan.runner->info().spec.blocks;
   SINKD_RETURN_IF_ERROR(Validate(plan.request.parameters, blocks));
   SINKD_RETURN_IF_ERROR(CheckReportSize(plan.request.parameters, proto.samples_size(), blocks));
-  const Account account{.caller = caller.name, .weight = caller.weight, .lane = plan.request.lane};
+  const Account account = AccountOf(caller, plan.request.lane);
   SINKD_ASSIGN_OR_RETURN(
       plan.device,
       resources.devices.For(HomeDevice(plan.runner->info().device)).OpenStream(1, account));
