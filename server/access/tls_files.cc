@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "server/access/openssl_handles.h"
 #include "server/access/text_file.h"
 #include "server/base/sha256.h"
 #include "server/base/status.h"
@@ -19,14 +20,6 @@ namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 20;
 constexpr char kReason[] = "TLS_FILES_UNUSABLE";
-
-template <auto Free>
-struct Freed {
-  void operator()(auto* pointer) const { Free(pointer); }
-};
-using Bio = std::unique_ptr<BIO, Freed<BIO_free>>;
-using Certificate = std::unique_ptr<X509, Freed<X509_free>>;
-using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
 
 absl::Status Unusable(std::string_view what, const std::filesystem::path& file,
                       std::string_view fix) {

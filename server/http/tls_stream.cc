@@ -8,19 +8,14 @@
 #include <array>
 #include <utility>
 
+#include "server/access/openssl_handles.h"
+
 namespace sinkd {
 namespace {
 
 constexpr size_t kRecordBytes = size_t{16} << 10;  // of TLS
 constexpr size_t kMostNameBytes = 256;
 
-template <auto Free>
-struct Freed {
-  void operator()(auto* pointer) const { Free(pointer); }
-};
-using Bio = std::unique_ptr<BIO, Freed<BIO_free>>;
-using Certificate = std::unique_ptr<X509, Freed<X509_free>>;
-using Key = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
 using Names = std::unique_ptr<GENERAL_NAMES, Freed<GENERAL_NAMES_free>>;
 
 // Calls `take` with every certificate of `pem`.
