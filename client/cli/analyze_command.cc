@@ -15,6 +15,7 @@
 #include "client/cli/number_format.h"
 #include "client/error_report.h"
 #include "client/run_client.h"
+#include "client/server_list.h"
 
 namespace sinkd::cli {
 namespace {
@@ -59,7 +60,7 @@ absl::Status UseRun(const AnalyzeOptions& options, const std::shared_ptr<grpc::C
 }
 
 bool NamesSeveral(const std::string& server) {
-  return server.find(',') != std::string::npos || server.starts_with("dns:");
+  return client::SplitServers(server).size() > 1 || server.starts_with("dns:");
 }
 
 // Sleeps in slices, so that Ctrl-C need not wait.

@@ -27,12 +27,8 @@ double Seconds(const google::protobuf::Timestamp& from, const google::protobuf::
 class Between {
  public:
   Between(const v1::ServerStatus* before, const v1::ServerStatus& status)
-      : before_(before != nullptr && google::protobuf::util::TimeUtil::TimestampToMicroseconds(
-                                         before->start_time()) ==
-                                         google::protobuf::util::TimeUtil::TimestampToMicroseconds(
-                                             status.start_time())
-                    ? before
-                    : nullptr),
+      : before_(before != nullptr && before->start_time() == status.start_time() ? before
+                                                                                 : nullptr),
         seconds_(std::max(
             1e-3, Seconds(before_ ? before_->time() : status.start_time(), status.time()))) {}
 
