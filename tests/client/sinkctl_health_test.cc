@@ -4,10 +4,8 @@
 #include <deque>
 #include <mutex>
 
-#include <grpcpp/server.h>
-#include <grpcpp/server_builder.h>
-
 #include "grpc/health/v1/health.grpc.pb.h"
+#include "tests/client/local_server.h"
 #include "tests/client/sinkctl_fixture.h"
 
 namespace sinkd::testing {
@@ -20,17 +18,9 @@ using Status = grpc::health::v1::HealthCheckResponse;
 // Answers each check with the next of `answers`, and with the last one for ever.
 class HealthServer : public grpc::health::v1::Health::Service {
  public:
-  explicit HealthServer(std::deque<Status::ServingStatus> answers) : answers_(std::move(answers)) {
-    int port = 0;
-    server_ = grpc::ServerBuilder()
-                  .AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port)
-                  .RegisterService(this)
-                  .BuildAndStart();
-    address_ = "127.0.0.1:" + std::to_string(port);
-  }
-  ~HealthServer() override { server_->Shutdown(); }
+  explicit HealthServer(std::deque<Status::ServingStatus> answers) : answers_(std::move(answers)) {}
 
-  const std::string& address() const { return address_; }
+  const std::string& address() const { return server_.address(); }
   size_t checks() const {
     const std::lock_guard lock(mutex_);
     return checks_;
@@ -50,8 +40,7 @@ class HealthServer : public grpc::health::v1::Health::Service {
   mutable std::mutex mutex_;
   std::deque<Status::ServingStatus> answers_;  // guarded by mutex_
   size_t checks_ = 0;                          // guarded by mutex_
-  std::unique_ptr<grpc::Server> server_;
-  std::string address_;
+  LocalServer server_{*this};                  // last: it calls the rest
 };
 
 ProcessResult Health(const std::string& address, std::vector<std::string> flags = {},

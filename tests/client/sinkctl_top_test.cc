@@ -5,10 +5,8 @@
 #include <mutex>
 
 #include <google/protobuf/util/time_util.h>
-#include <grpcpp/server.h>
-#include <grpcpp/server_builder.h>
-
 #include "sinks/v1/server.grpc.pb.h"
+#include "tests/client/local_server.h"
 #include "tests/client/sinkctl_fixture.h"
 
 namespace sinkd::testing {
@@ -22,16 +20,6 @@ using ::testing::Not;
 
 class StatusServer : public v1::ServerService::Service {
  public:
-  StatusServer() {
-    int port = 0;
-    server_ = grpc::ServerBuilder()
-                  .AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port)
-                  .RegisterService(this)
-                  .BuildAndStart();
-    address_ = "127.0.0.1:" + std::to_string(port);
-  }
-  ~StatusServer() override { server_->Shutdown(); }
-
   // At second n of its life it has done 40 n samples of 100 tokens.
   grpc::Status GetServerStatus(grpc::ServerContext*, const v1::GetServerStatusRequest*,
                                v1::GetServerStatusResponse* response) override {
@@ -71,13 +59,12 @@ class StatusServer : public v1::ServerService::Service {
     return grpc::Status::OK;
   }
 
-  const std::string& address() const { return address_; }
+  const std::string& address() const { return server_.address(); }
 
  private:
   std::mutex mutex_;
-  int64_t seconds_ = 0;  // guarded by mutex_
-  std::unique_ptr<grpc::Server> server_;
-  std::string address_;
+  int64_t seconds_ = 0;        // guarded by mutex_
+  LocalServer server_{*this};  // last: it calls the rest
 };
 
 std::vector<std::string> Top(const StatusServer& server, std::vector<std::string> flags) {

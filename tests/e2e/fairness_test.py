@@ -18,7 +18,7 @@ from tests.e2e.calls import analyze, described, expected, ids, open_stream, plan
 from tests.e2e.model_root import PLANTED
 from tests.e2e.sinkd_process import SinkdProcess, main, wait_until
 from tests.e2e.source_address import SourceAddress
-from tests.e2e.stream_case import Sender, Setting, StreamCase, next_of, set_up
+from tests.e2e.stream_case import Setting, StreamCase, begin_stream, set_up
 
 LONG = 1100  # tokens of a sample that shares its pass with no other of its length
 BATCH, INTERACTIVE = stubs.analysis.LANE_BATCH, stubs.analysis.LANE_INTERACTIVE
@@ -130,18 +130,14 @@ class Fairness(StreamCase):
         self.addCleanup(server.stop)
         way = SourceAddress(server.address, "127.0.0.2")
         self.addCleanup(way.close)
-        senders = [Sender(), Sender()]
-        calls = [open_stream(server.channel, sender) for sender in senders]
-        for sender, call in zip(senders, calls, strict=True):
-            sender.send(spec(PLANTED))
-            next_of(call, "started")
+        streams = [begin_stream(server.channel) for _ in range(2)]
         failure = analyze(server.channel, [spec(PLANTED)]).failure
         self.assertEqual((failure.code, failure.reason), ("RESOURCE_EXHAUSTED", "CALLER_LIMIT"))
         self.assertIn("RetryInfo", failure.details)
         self.assertIn("--max-caller-percent", failure.message)
         with grpc.insecure_channel(way.address) as other:
             self.assertIsNone(analyze(other, [spec(PLANTED)]).failure)
-        for sender in senders:
+        for sender, _ in streams:
             sender.close()
         server.wait_until_free()
         self.assertIsNone(analyze(server.channel, [spec(PLANTED)]).failure)

@@ -23,7 +23,7 @@ from tests.e2e.calls import (
 )
 from tests.e2e.model_root import PLANTED, ModelRoot
 from tests.e2e.sinkd_process import PATIENCE, SinkdProcess, main, wait_until
-from tests.e2e.stream_case import Sender, next_of
+from tests.e2e.stream_case import Sender, begin_stream, next_of
 
 LONG = 2000  # tokens
 
@@ -269,10 +269,7 @@ class Leaving(FaultCase):
 
     def test_a_second_signal_ends_it_at_once(self):
         server = SinkdProcess(self.root.path, "--drain-timeout", "1h", load=(PLANTED,))
-        sender = Sender()
-        call = open_stream(server.channel, sender)
-        sender.send(spec(PLANTED))
-        next_of(call, "started")
+        _, call = begin_stream(server.channel)
         server.terminate()
         wait_until("it drains", lambda: server.health() == "NOT_SERVING")
         server.terminate()

@@ -18,7 +18,7 @@ from tests.e2e.calls import (
 from tests.e2e.model_root import PLANTED, TINY
 from tests.e2e.sinkd_process import Programs, SinkdProcess, main, wait_until
 from tests.e2e.stream_case import (
-    ANALYZE, READ_AHEAD, SERVICES, Sender, Setting, StreamCase, next_of, set_up,
+    ANALYZE, READ_AHEAD, SERVICES, Sender, Setting, StreamCase, begin_stream, next_of, set_up,
 )
 
 LONG = 2000  # tokens of a sample that keeps the server busy for a while
@@ -173,16 +173,12 @@ class Limits(StreamCase):
         server = SinkdProcess(Setting.root.path, "--max-streams", 2,
                              "--max-caller-percent", 100, load=(PLANTED,))
         self.addCleanup(server.stop)
-        senders = [Sender(), Sender()]
-        calls = [open_stream(server.channel, sender) for sender in senders]
-        for sender, call in zip(senders, calls, strict=True):
-            sender.send(spec(PLANTED))
-            next_of(call, "started")
+        streams = [begin_stream(server.channel) for _ in range(2)]
         failure = analyze(server.channel, [spec(PLANTED)]).failure
         self.assertEqual((failure.code, failure.reason), ("RESOURCE_EXHAUSTED", "TOO_MANY_STREAMS"))
         self.assertIn("RetryInfo", failure.details)
         self.assertIn("--max-streams", failure.message)
-        for sender, call in zip(senders, calls, strict=True):
+        for sender, call in streams:
             sender.send(planted(self.planted["text-2"]))
             sender.close()
             self.assertEqual(described(next_of(call, "record")), expected(self.planted["text-2"]))
@@ -218,10 +214,7 @@ class Ending(StreamCase):
 
     def test_what_does_not_finish_in_time_is_ended(self):
         server = SinkdProcess(Setting.root.path, "--drain-timeout", "200ms", load=(PLANTED,))
-        sender = Sender()
-        call = open_stream(server.channel, sender)
-        sender.send(spec(PLANTED))
-        next_of(call, "started")
+        _, call = begin_stream(server.channel)
         server.terminate()
         with self.assertRaises(grpc.RpcError) as caught:
             next(call)

@@ -4,7 +4,7 @@ import queue
 import unittest
 
 from tests.e2e import model_root
-from tests.e2e.calls import analyze, described, expected, planted, spec
+from tests.e2e.calls import analyze, described, expected, open_stream, planted, spec
 from tests.e2e.model_root import PLANTED, TINY, ModelRoot
 from tests.e2e.sinkd_process import SinkdProcess
 
@@ -43,6 +43,15 @@ class Sender:
 
     def __iter__(self):
         return iter(self._queue.get, None)
+
+
+def begin_stream(channel, **parameters):
+    """A stream of PLANTED that has started: its sender and its call."""
+    sender = Sender()
+    call = open_stream(channel, sender)
+    sender.send(spec(PLANTED, **parameters))
+    next_of(call, "started")
+    return sender, call
 
 
 def next_of(call, kind):
