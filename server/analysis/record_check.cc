@@ -32,9 +32,17 @@ absl::Status CheckSink(const SampleRecord& record, const Sink& sink) {
   if (level.l_start < 0 || level.lifetime < 1 || level.l_start + level.lifetime > record.layers) {
     return bad("has a level outside the layers");
   }
-  const bool finite = std::isfinite(sink.mlp_norm) && std::isfinite(sink.state_norm) &&
-                      std::isfinite(sink.score.value_or(0)) &&
-                      std::isfinite(sink.score_maximum.value_or(0));
+  const auto inside = [&](int32_t layer) { return layer >= 0 && layer < record.layers; };
+  if (!std::all_of(sink.layers.begin(), sink.layers.end(), inside)) {
+    return bad("has a layer outside the layers");
+  }
+  const size_t values = sink.score_curve.size();
+  if (values != 0 && values != static_cast<size_t>(record.layers)) {
+    return bad("has a score curve that does not have one value per block");
+  }
+  const bool finite = std::isfinite(sink.margin) && std::isfinite(sink.mlp_norm) &&
+                      std::isfinite(sink.state_norm) && std::isfinite(sink.score.value_or(0)) &&
+                      std::isfinite(sink.score_maximum.value_or(0)) && Finite(sink.score_curve);
   return finite ? absl::OkStatus() : bad("has a number that is not finite");
 }
 

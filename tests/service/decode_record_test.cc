@@ -78,6 +78,7 @@ sinks::v1::SampleRecord FullRecord() {
        {record.mutable_primary(), record.mutable_sinks(0), record.mutable_sinks(1)}) {
     sink->set_l_start(1);
     sink->set_lifetime(1);
+    for (int i = 0; i < sink->layers_size(); ++i) sink->set_layers(i, i);
   }
   record.mutable_sink_rate()->set_cells(4096);
   record.mutable_sink_rate()->set_undefined(1);
@@ -132,6 +133,16 @@ INSTANTIATE_TEST_SUITE_P(
         BadRecord{"NotFinite",
                   [](auto& record) { record.mutable_primary()->set_mlp_norm(INFINITY); },
                   "not finite"},
+        BadRecord{"MarginNotFinite", [](auto& record) { record.mutable_sinks(0)->set_margin(NAN); },
+                  "not finite"},
+        BadRecord{"ScoreCurveNotFinite",
+                  [](auto& record) { record.mutable_sinks(0)->set_score_curve(1, NAN); },
+                  "not finite"},
+        BadRecord{"ScoreCurveTooLong",
+                  [](auto& record) { record.mutable_primary()->add_score_curve(0.5F); },
+                  "score curve"},
+        BadRecord{"LayerOutsideTheLayers",
+                  [](auto& record) { record.mutable_sinks(0)->set_layers(0, 7); }, "layer outside"},
         BadRecord{"CurveTooShort",
                   [](auto& record) { record.mutable_compensation()->mutable_rest()->RemoveLast(); },
                   "compensation curve"},
