@@ -105,13 +105,13 @@ class Receiver {
 
   // What is missing from a stream that the server ended with OK; without records (`summary_only`)
   // samples go unanswered.
-  absl::Status Finish(const Sender& sender, bool records_wanted) const {
-    if (!summary_seen_) {
+  absl::Status Finish(const Sender& sender, const v1::AnalysisSpec& spec) const {
+    if (!summary_seen_ && !spec.no_summary()) {
       return absl::InternalError("the server ended the stream without a summary");
     }
     if (absl::Status status = assembler_.Finish(); !status.ok()) return status;
     const bool all = sender.complete() && assembler_.answered() == sender.sent();
-    if (records_wanted && !all) {
+    if (!spec.summary_only() && !all) {
       return absl::InternalError(fmt::format("the server answered {} of {} samples",
                                              assembler_.answered(), sender.sent()));
     }
@@ -160,7 +160,7 @@ absl::Status AnalysisClient::Analyze(const v1::AnalysisSpec& spec, SampleSource&
   if (!own.ok()) return own;
   if (!source_status.ok()) return source_status;
   if (!server_status.ok()) return server_status;
-  return receiver.Finish(sender, !spec.summary_only());
+  return receiver.Finish(sender, spec);
 }
 
 }  // namespace sinkd::client

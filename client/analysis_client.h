@@ -55,7 +55,7 @@ class AnalysisClient {
   explicit AnalysisClient(std::shared_ptr<grpc::Channel> channel);
 
   // Runs one stream to its end; `source` and `observer` are borrowed for the call. OK: every sample
-  // was answered and the summary came; samples that failed were told to the observer. Errors, first
+  // was answered and the summary, where one was wanted, came; samples that failed were told to the observer. Errors, first
   // that applies: the observer's, the source's, the server's (details kept, client/error_report.h),
   // INTERNAL when the server broke the contract of the stream. Streams are not retried.
   absl::Status Analyze(const sinks::v1::AnalysisSpec& spec, SampleSource& source,

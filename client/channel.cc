@@ -78,7 +78,8 @@ bool IsLoopback(std::string_view address) {
     // An address, not a name that begins like one.
     const bool four =
         host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
-    return four || host == "localhost" || host == "[::1]" || server.starts_with("unix");
+    return four || host == "localhost" || host == "[::1]" || server.starts_with("unix:") ||
+           server.starts_with("unix-abstract:");
   });
 }
 

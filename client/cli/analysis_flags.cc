@@ -41,6 +41,11 @@ void AddRunFlags(CLI::App& app, AnalyzeOptions& options) {
       })
       ->group(group);
   app.add_flag_callback(
+         "--no-summary", [&spec] { spec.set_no_summary(true); },
+         "With --run: end without the summary, which reads all of the run; so it is with --shard, "
+         "unless --summary-only is given")
+      ->group(group);
+  app.add_flag_callback(
          "--keep-open", [&spec] { spec.set_keep_run_open(true); },
          "With --run: leave the run open at the end, for more samples")
       ->group(group);

@@ -30,7 +30,10 @@ v1::AnalysisSpec MakeSpec(const Invocation& invocation) {
   spec.set_model(client::ModelName(options.model));
   spec.mutable_detection();
   // Other shards may write to the run yet.
-  if (!options.shard.empty() && !spec.run_id().empty()) spec.set_keep_run_open(true);
+  if (!options.shard.empty() && !spec.run_id().empty()) {
+    spec.set_keep_run_open(true);
+    if (!options.summary_only) spec.set_no_summary(true);
+  }
   // The regression's y is a score.
   if (sections.scores || sections.regress) spec.mutable_scores();
   if (sections.levels) spec.mutable_levels();

@@ -278,6 +278,12 @@ std::string CheckTogether(Invocation& invocation) {
   if (options.spec.run_id().empty() && (options.resume || options.spec.run_labels_size() > 0)) {
     return "--resume and --label are about a run: give --run ID";
   }
+  if (options.spec.run_id().empty() && options.spec.no_summary()) {
+    return "--no-summary leaves what a run holds to `sinkctl runs summarize`: give --run ID";
+  }
+  if (options.spec.no_summary() && options.summary_only) {
+    return "--no-summary and --summary-only exclude each other";
+  }
   if (options.records && options.summary_only) {
     return "--records and --summary-only exclude each other";
   }

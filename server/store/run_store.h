@@ -168,9 +168,6 @@ class RunStore {
   virtual absl::StatusOr<std::vector<bool>> Append(std::string_view run_id,
                                                    std::span<const Record> records) = 0;
 
-  // Those of `keys` that the run does not hold, in their order.
-  virtual absl::StatusOr<std::vector<std::string>> MissingKeys(
-      std::string_view run_id, std::span<const std::string> keys) = 0;
   // Up to `limit` (1 to 10,000) keys stored after `after`.
   virtual absl::StatusOr<KeyPage> ListKeys(std::string_view run_id, int64_t after, int limit) = 0;
   // The next records, in the order of storing; none at the end. Memory is that of one page.

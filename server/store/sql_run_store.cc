@@ -114,26 +114,6 @@ absl::StatusOr<std::vector<bool>> SqlRunStore::Append(std::string_view run_id,
   return appends_.Append(run_id, records);
 }
 
-absl::StatusOr<std::vector<std::string>> SqlRunStore::MissingKeys(
-    std::string_view run_id, std::span<const std::string> keys) {
-  SINKD_RETURN_IF_ERROR(CheckRunId(run_id));
-  for (const std::string& key : keys) {
-    SINKD_RETURN_IF_ERROR(CheckSampleKey(key));
-  }
-  const std::vector<std::string_view> views(keys.begin(), keys.end());
-  std::vector<bool> held;
-  SINKD_RETURN_IF_ERROR(database_->Read([&](Connection& connection) -> absl::Status {
-    SINKD_ASSIGN_OR_RETURN(const int64_t number, FindRunNumber(connection, run_id));
-    SINKD_ASSIGN_OR_RETURN(held, FindKeys(connection, number, views));
-    return absl::OkStatus();
-  }));
-  std::vector<std::string> missing;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    if (!held[i]) missing.push_back(keys[i]);
-  }
-  return missing;
-}
-
 absl::StatusOr<KeyPage> SqlRunStore::ListKeys(std::string_view run_id, int64_t after, int limit) {
   SINKD_RETURN_IF_ERROR(CheckRunId(run_id));
   SINKD_RETURN_IF_ERROR(CheckRange("limit", limit, 1, kMaxKeysPerPage));

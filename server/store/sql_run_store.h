@@ -23,8 +23,6 @@ class SqlRunStore : public RunStore {
   absl::Status Delete(std::string_view run_id) override;
   absl::StatusOr<std::vector<bool>> Append(std::string_view run_id,
                                            std::span<const Record> records) override;
-  absl::StatusOr<std::vector<std::string>> MissingKeys(std::string_view run_id,
-                                                       std::span<const std::string> keys) override;
   absl::StatusOr<KeyPage> ListKeys(std::string_view run_id, int64_t after, int limit) override;
   absl::StatusOr<std::vector<Record>> ReadRecords(std::string_view run_id,
                                                   const ReadOptions& options) override;

@@ -39,6 +39,18 @@ TEST(ServerList, IsCheckedServerByServer) {
   }
 }
 
+TEST(ServerList, IsLoopbackOnlyWhereEveryServerIs) {
+  for (const char* address : {"127.0.0.1:1", "127.8.9.10:1", "localhost:1", "[::1]:1",
+                              "unix:/run/s", "unix-abstract:s", "127.0.0.1:1,localhost:2"}) {
+    EXPECT_TRUE(IsLoopback(address)) << address;
+  }
+  for (const char* address :
+       {"10.0.0.1:1", "127.0.0.1.example.org:1", "localhost.example.org:1", "unix.example.org:1",
+        "unixbox:1", "[::2]:1", "dns:///localhost:1", "127.0.0.1:1,10.0.0.1:2"}) {
+    EXPECT_FALSE(IsLoopback(address)) << address;
+  }
+}
+
 TEST(ServerList, IsAskedInTurnAndTheDeadArePassedOver) {
   FakeServer first, second;
   auto third = std::make_unique<FakeServer>();

@@ -45,10 +45,6 @@ class WatchedStore final : public RunStore {
     }
     return store_->Append(run_id, records);
   }
-  absl::StatusOr<std::vector<std::string>> MissingKeys(std::string_view run_id,
-                                                       std::span<const std::string> keys) override {
-    return store_->MissingKeys(run_id, keys);
-  }
   absl::StatusOr<KeyPage> ListKeys(std::string_view run_id, int64_t after, int limit) override {
     return store_->ListKeys(run_id, after, limit);
   }

@@ -98,7 +98,6 @@ TEST_P(RunStoreTest, WhatIsNotThereIsNotFound) {
   EXPECT_EQ(ReasonOf(store->Append("none", MakeRecords("a", 1)).status()), "RUN_NOT_FOUND");
   EXPECT_EQ(ReasonOf(store->ReadRecords("none", {}).status()), "RUN_NOT_FOUND");
   EXPECT_EQ(ReasonOf(store->ListKeys("none", 0, 10).status()), "RUN_NOT_FOUND");
-  EXPECT_EQ(ReasonOf(store->MissingKeys("none", {}).status()), "RUN_NOT_FOUND");
 }
 
 TEST_P(RunStoreTest, RecordsComeBackInTheOrderOfStoring) {
@@ -203,14 +202,10 @@ TEST_P(RunStoreTest, AddingRecordsIsAChangeAndAddingNoneIsNot) {
   EXPECT_EQ(store->Get("run-1")->updated, appended);
 }
 
-TEST_P(RunStoreTest, MissingKeysAndListedKeysAreWhatAResumeNeeds) {
+TEST_P(RunStoreTest, ListedKeysAreWhatAResumeNeeds) {
   const auto store = Open();
   ASSERT_TRUE(store->Create(kRun, IfExists::kFail).ok());
   ASSERT_TRUE(store->Append("run-1", MakeRecords("k", 5)).ok());
-  const std::vector<std::string> asked = {"k9", "k3", "other", "k0"};
-  const auto missing = store->MissingKeys("run-1", asked);
-  ASSERT_TRUE(missing.ok()) << missing.status();
-  EXPECT_THAT(*missing, ElementsAre("k9", "other"));
   const auto page = store->ListKeys("run-1", 0, 3);
   ASSERT_TRUE(page.ok()) << page.status();
   EXPECT_THAT(page->keys, ElementsAre("k0", "k1", "k2"));
