@@ -7,7 +7,7 @@
 #     cuda   that, and what libtorch's CUDA half links
 #     image  what the build of container images needs: build, without the demo's model
 #     test   all of it, the oracles that the tests compare with, a browser for the page's tests, Helm for
-#            the chart's and grpcurl for those of docs/api.md
+#            the chart's, curl and grpcurl for those of docs
 #
 # Safe to run again; does nothing, in about a second, when everything is there.
 set -euo pipefail
@@ -26,8 +26,8 @@ readonly rust_packages=(cargo-web rustc-web)
 readonly node_packages=(nodejs npm)
 # Prometheus is asked what the dashboards ask, and its promtool checks metrics and rules; PostgreSQL is
 # one of the databases that runs may be kept in; the page is tested in Chromium; the fuzz targets are
-# clang's; images are built by buildah on a base of debootstrap's.
-readonly test_packages=(prometheus postgresql chromium faketime openssl clang-16 libclang-rt-16-dev buildah debootstrap)
+# clang's; images are built by buildah on a base of debootstrap's; docs tell commands of curl.
+readonly test_packages=(prometheus postgresql chromium curl faketime openssl clang-16 libclang-rt-16-dev buildah debootstrap)
 readonly libtorch=cmake/requirements.txt
 readonly model=deploy/demo/requirements.txt
 readonly oracles=tests/oracle/requirements.txt
