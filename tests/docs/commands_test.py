@@ -27,6 +27,7 @@ SKIPPED = {
     "helm": "needs a cluster; tests/helm renders and checks the chart",
     "kubectl": "the same",
     "pip": "downloads",
+    "hf": "the same",
     "install": "writes to the system's folders",
     "systemctl": "manages the system's services",
 }

@@ -28,7 +28,7 @@ REAL = "smollm2-135m-instruct"
 STAND_INS = ("smollm2", "old", "new", "qwen2.5-7b", "qwen2.5-32b")
 # Where a page does not begin with a server of its own.
 LOADED = ("smollm2", "old", "new", "qwen2.5-7b", model_root.PLANTED)
-FOLDERS = ("etc/sinkd", "srv", "var/lib/sinkd", "var/backups")  # of the system
+FOLDERS = ("etc/sinkd", "run/sinkd", "srv", "var/lib/sinkd", "var/backups")  # of the system
 SYSTEM = re.compile(rf"(?<![\w./])/(?=({'|'.join(FOLDERS)})\b)")
 GRPC = re.compile(r"[\w.-]+:50051\b")
 HTTP = re.compile(r"[\w.-]+:9464\b")
@@ -97,6 +97,8 @@ class Workplace:
 
     def _fill_secrets(self):
         folder = self.path / "etc/sinkd"
+        sample = (ROOT / "deploy/sinkd.toml").read_text()
+        (folder / "sinkd.toml").write_text(self._in_place(sample))
         certificate, key = self._authority.issue("sinkd")
         token = "of-32-bytes-or-more-for-the-pages"
         for place in (folder, self.path):
