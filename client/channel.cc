@@ -8,8 +8,8 @@
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 
+#include "client/call_headers.h"
 #include "client/server_list.h"
-#include "client/token_header.h"
 
 namespace sinkd::client {
 namespace {
@@ -60,6 +60,13 @@ std::shared_ptr<grpc::ChannelCredentials> CredentialsOf(const ChannelOptions& op
       {.pem_root_certs = tls.ca, .pem_private_key = tls.key, .pem_cert_chain = tls.certificate});
 }
 
+Headers HeadersOf(const ChannelOptions& options) {
+  Headers headers;
+  if (!options.token.empty()) headers.emplace_back("authorization", "Bearer " + options.token);
+  if (!options.traceparent.empty()) headers.emplace_back("traceparent", options.traceparent);
+  return headers;
+}
+
 }  // namespace
 
 absl::Status CheckAddress(std::string_view address) {
@@ -96,7 +103,7 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const std::string& ad
   if (!options.user_agent.empty()) arguments.SetUserAgentPrefix(options.user_agent);
   if (IsLoopback(address)) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   return grpc::experimental::CreateCustomChannelWithInterceptors(
-      *target, CredentialsOf(options, arguments), arguments, TokenHeader(options.token));
+      *target, CredentialsOf(options, arguments), arguments, CallHeaders(HeadersOf(options)));
 }
 
 }  // namespace sinkd::client

@@ -28,6 +28,7 @@ struct TlsOptions {
 struct ChannelOptions {
   std::string user_agent;         // put before gRPC's own; e.g. "sinkctl/1.2.3"
   std::string token;              // sent with every call; empty: none
+  std::string traceparent;        // this too: the trace that the calls belong to
   std::optional<TlsOptions> tls;  // nullopt: plaintext
 };
 

@@ -13,7 +13,8 @@
 namespace sinkd::cli {
 
 // A channel to the server of the options, with their token and certificates, under sinkctl's own
-// user agent. INVALID_ARGUMENT for files that cannot be used.
+// user agent; its calls belong to the trace that TRACEPARENT in the environment names.
+// INVALID_ARGUMENT for files that cannot be used.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const GlobalOptions& options);
 
 // Deadline from --timeout, counted from now, a request id of its own, and `cancellation`.

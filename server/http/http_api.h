@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -11,12 +12,15 @@
 
 #include <absl/status/status.h>
 
+#include "server/base/trace_context.h"
+
 namespace sinkd {
 
 // One GET, without anything of HTTP's own.
 struct HttpQuery {
   std::vector<std::string> path;  // segments, decoded: {"api", "v1", "runs"}
   std::vector<std::pair<std::string, std::string>> parameters;  // decoded, in the order sent
+  std::optional<TraceContext> trace = std::nullopt;             // the caller's, for the log
 };
 
 struct HttpAnswer {

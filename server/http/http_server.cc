@@ -3,8 +3,10 @@
 #include <httplib.h>
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,6 +17,7 @@
 #include "server/http/socket_stream.h"
 #include "server/http/tls_stream.h"
 #include "server/telemetry/log.h"
+#include "server/telemetry/trace_fields.h"
 
 namespace sinkd {
 namespace {
@@ -22,6 +25,7 @@ namespace {
 constexpr size_t kThreads = 4;     // for what is not the API
 constexpr int kQueriesAtOnce = 8;  // of the API, each on a thread of its own
 constexpr size_t kMaxBodyBytes = 1024;
+constexpr size_t kMaxLoggedPath = 200;
 constexpr char kText[] = "text/plain; charset=utf-8";
 constexpr char kPrometheusText[] = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -83,6 +87,24 @@ class VisitServer final : public httplib::Server {
   }
 };
 
+LogLevel LevelOf(int status) {
+  if (status == 429 || status == 503) return LogLevel::kWarning;
+  return status >= 500 ? LogLevel::kError : LogLevel::kInfo;
+}
+
+// Without what follows the path, which callers choose.
+void LogAnswer(const httplib::Request& request, int status, std::chrono::duration<double> seconds) {
+  const std::string path = Shorten(request.path, kMaxLoggedPath);
+  std::vector<LogField> fields = {{"method", request.method},
+                                  {"path", path},
+                                  {"status", status},
+                                  {"seconds", seconds},
+                                  {"peer", request.remote_addr}};
+  const std::optional<TraceContext> trace = Site::TraceOf(request);
+  for (const LogField& field : TraceFields(trace)) fields.push_back(field);
+  Log(LevelOf(status), "request done", fields);
+}
+
 }  // namespace
 
 struct HttpServer::Internals {
@@ -111,10 +133,16 @@ struct HttpServer::Internals {
   std::once_flag stopped;
 
   void AnswerSite(const httplib::Request& request, httplib::Response& response) {
-    Visit& visit = *visit_of_this_thread;
     if (!Site::IsOfApi(request.path)) {
-      return site.Answer(request, visit.accepted, {}, {}, response);
+      return site.Answer(request, visit_of_this_thread->accepted, {}, {}, response);
     }
+    const auto begin = std::chrono::steady_clock::now();
+    AnswerApi(request, response);
+    LogAnswer(request, response.status, std::chrono::steady_clock::now() - begin);
+  }
+
+  void AnswerApi(const httplib::Request& request, httplib::Response& response) {
+    Visit& visit = *visit_of_this_thread;
     // Until the answer is written: a slow reader holds a thread too.
     visit.place.emplace(queries);
     if (!visit.place->has_place()) return site.AnswerFull(request, response);

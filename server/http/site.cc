@@ -17,6 +17,7 @@ constexpr char kText[] = "text/plain; charset=utf-8";
 constexpr char kHtml[] = "text/html; charset=utf-8";
 constexpr char kMethods[] = "GET, HEAD, OPTIONS";
 constexpr char kNothingRuns[] = "default-src 'none'; frame-ancestors 'none'";
+constexpr char kTraceparent[] = "traceparent";
 constexpr size_t kTagDigits = 32;
 constexpr char kBearer[] = "Bearer realm=\"sinkd\"";
 
@@ -111,10 +112,14 @@ bool Site::Has(const std::string& path) {
   return path == "/" || IsOfApi(path);
 }
 
-void Site::Answer(const httplib::Request& request, const std::string& accepted,
-                  const Admit& admit, const std::stop_token& stop,
-                  httplib::Response& response) const {
+void Site::Answer(const httplib::Request& request, const std::string& accepted, const Admit& admit,
+                  const std::stop_token& stop, httplib::Response& response) const {
   Send(request, Make(request, accepted, admit, stop), response);
+}
+
+std::optional<TraceContext> Site::TraceOf(const httplib::Request& request) {
+  if (request.get_header_value_count(kTraceparent) != 1) return std::nullopt;
+  return ParseTraceparent(request.get_header_value(kTraceparent));
 }
 
 void Site::SendRefusal(const absl::Status& error, httplib::Response& response) {
@@ -151,8 +156,10 @@ HttpAnswer Site::Make(const httplib::Request& request, const std::string& accept
     return refused;
   }
   if (!api_) return {.status = 404, .content_type = kText, .body = "there is no API here\n"};
-  const absl::StatusOr<HttpQuery> query = ParseTarget(request.target);
-  return query.ok() ? api_->answer(*query, stop) : Refuse(of_api, query.status(), 400);
+  absl::StatusOr<HttpQuery> query = ParseTarget(request.target);
+  if (!query.ok()) return Refuse(of_api, query.status(), 400);
+  query->trace = TraceOf(request);
+  return api_->answer(*query, stop);
 }
 
 HttpAnswer Site::MakePage(const std::string& accepted) const {
@@ -224,7 +231,7 @@ void Site::AddOrigin(const httplib::Request& request, httplib::Response& respons
   response.set_header("Access-Control-Expose-Headers", "ETag, Retry-After");
   if (request.method != "OPTIONS") return;
   response.set_header("Access-Control-Allow-Methods", kMethods);
-  response.set_header("Access-Control-Allow-Headers", "Authorization, If-None-Match");
+  response.set_header("Access-Control-Allow-Headers", "Authorization, If-None-Match, traceparent");
   response.set_header("Access-Control-Max-Age", "600");
 }
 

@@ -33,6 +33,9 @@ class Site {
   void Answer(const httplib::Request& request, const std::string& accepted, const Admit& admit,
               const std::stop_token& stop, httplib::Response& response) const;
 
+  // The trace that a request says it belongs to.
+  static std::optional<TraceContext> TraceOf(const httplib::Request& request);
+
   // Why something beside the site is refused, as text.
   static void SendRefusal(const absl::Status& error, httplib::Response& response);
 

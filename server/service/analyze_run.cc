@@ -2,12 +2,12 @@
 #include <utility>
 #include <vector>
 
+#include "server/base/containment.h"
 #include "server/base/status.h"
 #include "server/service/analyze_stream.h"
 #include "server/service/codec_summary.h"
 #include "server/service/stored_record.h"
 #include "server/service/stream_opening.h"
-#include "server/telemetry/log.h"
 
 namespace sinkd {
 namespace {
@@ -30,7 +30,8 @@ void AnalyzeStream::OpenRun() {
   opening_run_ = true;
   const auto run = [self = shared_from_this()](const absl::Status& admitted) {
     const absl::StatusOr<int64_t> held =
-        admitted.ok() ? self->plan_->keeper->Open() : absl::StatusOr<int64_t>(admitted);
+        admitted.ok() ? Contained([&self] { return self->plan_->keeper->Open(); })
+                      : absl::StatusOr<int64_t>(admitted);
     const std::lock_guard lock(self->mutex_);
     self->opening_run_ = false;
     if (held.ok()) {
@@ -53,8 +54,7 @@ void AnalyzeStream::Announce(std::optional<int64_t> stored_samples) {
   if (stored_samples) {
     started_->mutable_started()->set_stored_samples(*stored_samples);
   } else if (!run.empty()) {
-    Log(LogLevel::kInfo, "the run is not kept, since there is no store",
-        {{"request_id", record_.request_id()}, {"run", run}});
+    record_.Note(LogLevel::kInfo, "the run is not kept, since there is no store", {{"run", run}});
   }
 }
 
@@ -88,7 +88,8 @@ void AnalyzeStream::KeepReady() {
   keeping_ = true;
   auto run = [self = shared_from_this(),
               records = std::move(records)](const absl::Status& admitted) {
-    const absl::Status kept = admitted.ok() ? self->Keep(records) : admitted;
+    const absl::Status kept =
+        admitted.ok() ? Contained([&] { return self->Keep(records); }) : admitted;
     const std::lock_guard lock(self->mutex_);
     self->keeping_ = false;
     if (!kept.ok()) self->End(kept);
@@ -100,7 +101,12 @@ void AnalyzeStream::KeepReady() {
 }
 
 absl::Status AnalyzeStream::Keep(std::span<const Record> records) {
+  const SteadyClock::time_point begin = SteadyClock::now();
   SINKD_ASSIGN_OR_RETURN(std::vector<RunKeeper::Earlier> earlier, plan_->keeper->Keep(records));
+  const std::chrono::duration<double> took = SteadyClock::now() - begin;
+  for (size_t i = 0; i < records.size(); ++i) {
+    record_.phases()->Add(SamplePhase::kKeep, took / records.size());
+  }
   const std::lock_guard lock(mutex_);
   if (end_) return absl::OkStatus();
   const auto pending = [this](int64_t index) -> Pending& {
@@ -123,7 +129,8 @@ void AnalyzeStream::SumUp() {
   summing_up_ = true;
   const auto run = [self = shared_from_this()](const absl::Status& admitted) {
     const absl::StatusOr<SummaryReport> report =
-        admitted.ok() ? self->MakeSummary() : absl::StatusOr<SummaryReport>(admitted);
+        admitted.ok() ? Contained([&self] { return self->MakeSummary(); })
+                      : absl::StatusOr<SummaryReport>(admitted);
     sinks::v1::AnalyzeResponse response;
     if (report.ok()) *response.mutable_summary() = EncodeSummary(*report);
     const std::lock_guard lock(self->mutex_);

@@ -169,7 +169,7 @@ std::optional<IncomingSample> AnalyzeStream::Take(bool parsed,
 
 absl::Status AnalyzeStream::TakeSpec(const sinks::v1::AnalysisSpec& proto) {
   SINKD_ASSIGN_OR_RETURN(plan_, OpenStream(proto, resources_, limits_, record_.caller(), deadline_,
-                                           stop_.get_token()));
+                                           stop_.get_token(), record_.phases()));
   if (plan_->keeper) {
     OpenRun();
     return absl::OkStatus();
@@ -217,6 +217,7 @@ void AnalyzeStream::End(absl::Status status) {
     plan_->cpu->Drop();
     if (plan_->storing) plan_->storing->Drop();
   }
+  NoteWritten();
   answer_.reset();
   pending_.clear();
 }
@@ -229,8 +230,12 @@ void AnalyzeStream::EndAsCancelled() {
 
 void AnalyzeStream::Pump() {
   if (finished_) return;
-  KeepReady();
-  if (!writing_ && !end_) WriteNext();
+  absl::Status moved = Contained([this] {
+    KeepReady();
+    if (!writing_ && !end_) WriteNext();
+    return absl::OkStatus();
+  });
+  if (!moved.ok()) End(std::move(moved));
   if (!writing_ && end_) {
     finished_ = true;
     Finish(ToGrpcStatus(*end_));
@@ -286,6 +291,7 @@ bool AnalyzeStream::WriteAnswer() {
     answer_bytes_ += static_cast<int64_t>(outgoing_.Length());
     return true;
   }
+  NoteWritten();
   largest_answer_ = std::max(largest_answer_, std::exchange(answer_bytes_, 0));
   answer_.reset();
   ++written_;
@@ -297,6 +303,7 @@ void AnalyzeStream::AnswerFirst() {
   const int64_t index = answered_;
   absl::Status status = first.result->status();
   if (EndsStream(status)) return End(std::move(status));
+  answer_begin_ = SteadyClock::now();
   pending_.pop_front();
   ++answered_;
   if (!status.ok()) {
@@ -322,6 +329,11 @@ void AnalyzeStream::AnswerFirst() {
   }
   resources_.metrics.RecordsSent(1);
   answer_ = SampleAnswer::Record(plan_->spec.analysis, std::move(result));
+}
+
+void AnalyzeStream::NoteWritten() {
+  if (answer_bytes_ == 0) return;
+  record_.phases()->Add(SamplePhase::kWrite, SteadyClock::now() - answer_begin_);
 }
 
 bool AnalyzeStream::WriteProgress() {

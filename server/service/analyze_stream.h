@@ -79,6 +79,7 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   void WriteNext();    // the next message, if there is one
   bool WriteAnswer();  // true when it started a write
   void AnswerFirst();  // turns the first finished sample into answer_
+  void NoteWritten();
   bool WriteProgress();
   void SumUp();
   // Of the stream's run (analyze_run.cc).
@@ -114,6 +115,7 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   int64_t waiting_bytes_ = 0;  // of the samples without a result
   int64_t answer_bytes_ = 0;   // written of the answer under way
   int64_t largest_answer_ = 0;
+  SteadyClock::time_point answer_begin_;
   bool reading_ = false;
   bool writing_ = false;
   bool half_closed_ = false;

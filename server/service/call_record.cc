@@ -1,6 +1,7 @@
 #include "server/service/call_record.h"
 
 #include <algorithm>
+#include <iterator>
 #include <random>
 #include <vector>
 
@@ -8,12 +9,13 @@
 
 #include "server/base/status.h"
 #include "server/service/call_gate.h"
-#include "server/telemetry/log.h"
+#include "server/telemetry/trace_fields.h"
 
 namespace sinkd {
 namespace {
 
 constexpr char kRequestIdKey[] = "x-request-id";
+constexpr char kTraceparentKey[] = "traceparent";
 constexpr size_t kMaxRequestIdBytes = 128;
 
 bool IsRequestId(std::string_view text) {
@@ -36,6 +38,12 @@ std::string RequestIdOf(const grpc::CallbackServerContext& context) {
     if (IsRequestId(given)) return std::string(given);
   }
   return RandomId();
+}
+
+std::optional<TraceContext> TraceOf(const grpc::CallbackServerContext& context) {
+  const auto [begin, end] = context.client_metadata().equal_range(kTraceparentKey);
+  if (begin == end || std::next(begin) != end) return std::nullopt;  // of two neither counts
+  return ParseTraceparent({begin->second.data(), begin->second.size()});
 }
 
 LogLevel LevelOf(absl::StatusCode code) {
@@ -61,10 +69,20 @@ CallRecord::CallRecord(grpc::CallbackServerContext& context, std::string_view me
       peer_(context.peer()),
       caller_(CallerOf(context)),
       request_id_(RequestIdOf(context)),
+      trace_(TraceOf(context)),
+      phases_(std::make_shared<PhaseTimes>(metrics)),
       admitted_(VerdictOf(context)),
       begin_(std::chrono::steady_clock::now()) {
   context.AddInitialMetadata(kRequestIdKey, request_id_);
   metrics_.RpcStarted(method_);
+}
+
+void CallRecord::Note(LogLevel level, std::string_view message,
+                      std::initializer_list<LogField> fields) const {
+  std::vector<LogField> all = {{"request_id", request_id_}};
+  all.insert(all.end(), fields.begin(), fields.end());
+  for (const LogField& field : TraceFields(trace_)) all.push_back(field);
+  Log(level, message, all);
 }
 
 void CallRecord::End(const absl::Status& status, const Work& work) {
@@ -80,6 +98,9 @@ void CallRecord::End(const absl::Status& status, const Work& work) {
   if (!work.model.empty()) fields.emplace_back("model", work.model);
   if (work.samples > 0) fields.emplace_back("samples", work.samples);
   if (work.tokens > 0) fields.emplace_back("tokens", work.tokens);
+  if (waited_) fields.emplace_back("queue_seconds", *waited_);
+  for (const LogField& field : phases_->Fields()) fields.push_back(field);
+  for (const LogField& field : TraceFields(trace_)) fields.push_back(field);
   const std::string error = Shorten({status.message().data(), status.message().size()}, 500);
   if (!status.ok()) fields.emplace_back("error", error);
   Log(LevelOf(status.code()), "request done", fields);

@@ -1,13 +1,16 @@
-// CallRecord: one RPC from its start to its end - its caller, request id, log line and metrics.
+// CallRecord: one RPC from its start to its end - its caller, request id, log lines and metrics.
 //
 // The request id is the caller's x-request-id where that is 1 to 128 of [A-Za-z0-9._-], else a
-// random one; it goes back in the initial metadata under the same key.
-// Thread-safety: End may be called from any thread, once.
+// random one; it goes back in the initial metadata under the same key. Every line about the call
+// has it, and the trace of the caller's traceparent (base/trace_context.h).
+// Thread-safety: Note may be called from any thread, Begun and End too, once each.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,8 +18,11 @@
 #include <grpcpp/server_context.h>
 
 #include "server/access/principal.h"
+#include "server/base/trace_context.h"
 #include "server/service/caller.h"
+#include "server/telemetry/log.h"
 #include "server/telemetry/metrics.h"
+#include "server/telemetry/phase_times.h"
 
 namespace sinkd {
 
@@ -41,6 +47,15 @@ class CallRecord {
   const std::shared_ptr<const Principal>& principal() const { return caller_.principal; }
   const Caller& caller() const { return caller_; }
 
+  // Of the call's samples; told at the end.
+  const std::shared_ptr<PhaseTimes>& phases() const { return phases_; }
+
+  // A line of the log about this call.
+  void Note(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) const;
+
+  // A call that waited for a thread has one.
+  void Begun() { waited_ = std::chrono::steady_clock::now() - begin_; }
+
   void End(const absl::Status& status, const Work& work);
   void End(const absl::Status& status) { End(status, Work{}); }
 
@@ -50,8 +65,11 @@ class CallRecord {
   const std::string peer_;
   const Caller caller_;
   const std::string request_id_;
+  const std::optional<TraceContext> trace_;
+  const std::shared_ptr<PhaseTimes> phases_;
   const absl::Status admitted_;
   const std::chrono::steady_clock::time_point begin_;
+  std::optional<std::chrono::duration<double>> waited_;
 };
 
 }  // namespace sinkd

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "server/base/containment.h"
 #include "server/base/status.h"
 #include "server/service/call_deadline.h"
 #include "server/service/message_bytes.h"
@@ -62,7 +63,7 @@ void ImportStream::OnReadDone(bool ok) {
 }
 
 void ImportStream::Take(bool ok) {
-  absl::Status status = ok ? Store() : Answer();
+  absl::Status status = Contained([this, ok] { return ok ? Store() : Answer(); });
   const std::lock_guard lock(mutex_);
   if (!ok || !status.ok()) return End(std::move(status));
   StartRead(&incoming_);

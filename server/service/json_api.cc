@@ -9,11 +9,13 @@
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 
+#include "server/base/containment.h"
 #include "server/base/status.h"
 #include "server/service/admission.h"
 #include "server/service/json_text.h"
 #include "server/service/openapi.h"
 #include "server/telemetry/log.h"
+#include "server/telemetry/trace_fields.h"
 
 namespace sinkd {
 namespace {
@@ -75,15 +77,18 @@ HttpApi JsonApi::Bind() {
 }
 
 HttpAnswer JsonApi::Answer(const HttpQuery& query, const std::stop_token& stop) {
-  absl::StatusOr<HttpAnswer> answer = Make(query, stop);
+  absl::StatusOr<HttpAnswer> answer = Contained([&] { return Make(query, stop); });
   if (answer.ok()) return *std::move(answer);
   // Who went away hears nothing; who is told to go hears why.
   const absl::Status error =
       absl::IsCancelled(answer.status()) ? ServerStopping() : answer.status();
   HttpAnswer refused = ErrorAnswer(error);
   if (refused.status == 500) {
-    Log(LogLevel::kError, "the JSON API failed",
-        {{"path", absl::StrJoin(query.path, "/")}, {"error", error.ToString()}});
+    const std::string path = absl::StrJoin(query.path, "/");
+    const std::string text = error.ToString();
+    std::vector<LogField> fields = {{"path", path}, {"error", text}};
+    for (const LogField& field : TraceFields(query.trace)) fields.push_back(field);
+    Log(LogLevel::kError, "the JSON API failed", fields);
   }
   return refused;
 }
@@ -118,8 +123,8 @@ absl::StatusOr<std::string> JsonApi::Fold(const JsonEndpoint& endpoint, const st
   std::future<absl::StatusOr<std::string>> body = done->get_future();
   const auto run = [&, done](const absl::Status& admitted) {
     const std::stop_token told = end.get_token();
-    done->set_value(admitted.ok() ? endpoint.body({catalog_, store_, id, parameters, told})
-                                  : absl::StatusOr<std::string>(admitted));
+    const auto make = [&] { return endpoint.body({catalog_, store_, id, parameters, told}); };
+    done->set_value(admitted.ok() ? Contained(make) : absl::StatusOr<std::string>(admitted));
   };
   SINKD_RETURN_IF_ERROR(place->Submit({.run = run, .stop = end.get_token()}));
   if (body.wait_for(kLongestFold) == std::future_status::ready) return body.get();

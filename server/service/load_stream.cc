@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "server/base/containment.h"
 #include "server/base/status.h"
 #include "server/service/call_deadline.h"
 #include "server/service/codec_model.h"
@@ -63,8 +64,8 @@ void LoadStream::Load(const LoadOptions& options, std::optional<bool> pinned) {
     next_->set_bytes_total(done.bytes_total);
     Pump();
   };
-  const absl::StatusOr<ModelEntry> entry =
-      resources_.catalog.Load(id_, options, progress, stop_.get_token(), pinned);
+  const absl::StatusOr<ModelEntry> entry = Contained(
+      [&] { return resources_.catalog.Load(id_, options, progress, stop_.get_token(), pinned); });
   const std::lock_guard lock(mutex_);
   if (entry.ok()) {
     if (!next_) next_ = written_;  // the last message repeats the counts

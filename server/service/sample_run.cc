@@ -46,25 +46,13 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
     if (!submitted.ok()) done_(std::move(submitted));
   }
 
-  void NotePhase(SamplePhase phase, std::chrono::duration<double> took) const {
-    plan_->metrics.PhaseDone(phase, took);
-  }
-
   absl::Status Encode() {
-    SINKD_ASSIGN_OR_RETURN(encoded_, Contained([this] {
-                             return EncodeChecked(*plan_->runner, sample_.input,
-                                                  plan_->spec.template_date,
-                                                  plan_->max_sample_tokens, plan_->metrics);
-                           }));
-    if (plan_->keeper) {
-      key_ = sample_.id.empty() ? KeyOfTokens(encoded_) : KeyOfId(sample_.id);
-      SINKD_ASSIGN_OR_RETURN(std::optional<StoredAnswer> stored,
-                             plan_->keeper->Find(key_, sample_.index));
-      if (stored) {
-        SINKD_ASSIGN_OR_RETURN(SampleRecord record, *std::move(stored));
-        done_(SampleResult{.record = std::move(record)});
-        return absl::OkStatus();
-      }
+    SINKD_ASSIGN_OR_RETURN(std::optional<StoredAnswer> stored,
+                           Contained([this] { return EncodeOrFind(); }));
+    if (stored) {
+      SINKD_ASSIGN_OR_RETURN(SampleRecord record, *std::move(stored));
+      done_(SampleResult{.record = std::move(record)});
+      return absl::OkStatus();
     }
     if (plan_->principal) {
       SINKD_RETURN_IF_ERROR(
@@ -72,6 +60,16 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
     }
     WaitForDevice();
     return absl::OkStatus();
+  }
+
+  // What the run holds of the sample already, if it does.
+  absl::StatusOr<std::optional<StoredAnswer>> EncodeOrFind() {
+    SINKD_ASSIGN_OR_RETURN(encoded_,
+                           EncodeChecked(*plan_->runner, sample_.input, plan_->spec.template_date,
+                                         plan_->max_sample_tokens, *plan_->phases));
+    if (!plan_->keeper) return std::nullopt;
+    key_ = sample_.id.empty() ? KeyOfTokens(encoded_) : KeyOfId(sample_.id);
+    return plan_->keeper->Find(key_, sample_.index);
   }
 
   void WaitForDevice() {
@@ -82,19 +80,25 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
          .begun =
              [self, since] {
                const std::chrono::duration<double> waited = SteadyClock::now() - since;
-               self->NotePhase(SamplePhase::kQueue, waited);
+               self->plan_->phases->Add(SamplePhase::kQueue, waited);
                self->plan_->metrics.lanes().Waited(LaneName(self->plan_->spec.lane), waited);
              },
          .done =
              [self](absl::StatusOr<Trace> trace, std::chrono::duration<double> compute) {
                if (!trace.ok()) return self->done_(trace.status());
-               self->NotePhase(SamplePhase::kForward, compute);
+               self->plan_->phases->Add(SamplePhase::kForward, compute);
                self->trace_ = *std::move(trace);
                self->Then(&SampleFlow::Analyse);
              }});
   }
 
   absl::Status Analyse() {
+    SINKD_ASSIGN_OR_RETURN(SampleResult result, Contained([this] { return MakeResult(); }));
+    done_(std::move(result));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<SampleResult> MakeResult() {
     const SteadyClock::time_point begin = SteadyClock::now();
     const AnalysisSpec& spec = plan_->spec.analysis;
     const SampleFacts facts{.sample_index = sample_.index,
@@ -107,14 +111,12 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
                             .bfloat16 = plan_->runner->info().compute_type == "bfloat16"};
     SampleResult result;
     const auto text_of = [this](int32_t id) { return plan_->runner->TokenText(id); };
-    SINKD_ASSIGN_OR_RETURN(result.record,
-                           Contained([&] { return BuildRecord(spec, facts, trace_, text_of); }));
-    NotePhase(SamplePhase::kAnalyse, SteadyClock::now() - begin);
+    SINKD_ASSIGN_OR_RETURN(result.record, BuildRecord(spec, facts, trace_, text_of));
+    plan_->phases->Add(SamplePhase::kAnalyse, SteadyClock::now() - begin);
     if (plan_->keeper) result.to_keep = KeepRecord(key_, result.record, &encoded_);
     const bool wants_alpha = spec.scores && spec.scores->all_positions && !plan_->spec.summary_only;
     if (wants_alpha) result.trace = OnlyAlpha(std::move(trace_));
-    done_(std::move(result));
-    return absl::OkStatus();
+    return result;
   }
 
   const std::shared_ptr<const StreamPlan> plan_;
@@ -133,10 +135,10 @@ void RunSample(std::shared_ptr<const StreamPlan> plan, IncomingSample sample, Sa
 
 absl::StatusOr<EncodedSample> EncodeChecked(const SampleRunner& runner, const SampleInput& input,
                                             std::string_view date, int64_t max_sample_tokens,
-                                            Metrics& metrics) {
+                                            PhaseTimes& phases) {
   const SteadyClock::time_point begin = SteadyClock::now();
   SINKD_ASSIGN_OR_RETURN(EncodedSample encoded, runner.Encode(input, date));
-  metrics.PhaseDone(SamplePhase::kEncode, SteadyClock::now() - begin);
+  phases.Add(SamplePhase::kEncode, SteadyClock::now() - begin);
   SINKD_RETURN_IF_ERROR(CheckEncoded(encoded, runner.info().spec, max_sample_tokens));
   return encoded;
 }

@@ -46,7 +46,7 @@ void RunSample(std::shared_ptr<const StreamPlan> plan, IncomingSample sample, Sa
 // `input` as token ids within the limits of model and server; `date` is what its template sees.
 absl::StatusOr<EncodedSample> EncodeChecked(const SampleRunner& runner, const SampleInput& input,
                                             std::string_view date, int64_t max_sample_tokens,
-                                            Metrics& metrics);
+                                            PhaseTimes& phases);
 
 // The length and ids of an encoded sample against the limits of model and server.
 absl::Status CheckEncoded(const EncodedSample& sample, const DecoderSpec& spec,

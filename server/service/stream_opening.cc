@@ -19,12 +19,10 @@ absl::StatusOr<std::shared_ptr<const SampleRunner>> AcquireModel(const ModelCata
                              .fix = "use a model of at least two blocks"});
 }
 
-absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(const sinks::v1::AnalysisSpec& proto,
-                                                             const StreamResources& resources,
-                                                             const StreamLimits& limits,
-                                                             const Caller& caller,
-                                                             Executor::Clock::time_point deadline,
-                                                             std::stop_token stop) {
+absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(
+    const sinks::v1::AnalysisSpec& proto, const StreamResources& resources,
+    const StreamLimits& limits, const Caller& caller, Executor::Clock::time_point deadline,
+    std::stop_token stop, std::shared_ptr<PhaseTimes> phases) {
   SINKD_ASSIGN_OR_RETURN(StreamSpec spec, DecodeSpec(proto, limits.template_date));
   SINKD_ASSIGN_OR_RETURN(std::shared_ptr<const SampleRunner> runner,
                          AcquireModel(resources.catalog, spec.model_id));
@@ -64,7 +62,8 @@ absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(const sinks::v1::An
                      .stop = std::move(stop),
                      .deadline = deadline,
                      .max_sample_tokens = limits.max_sample_tokens,
-                     .metrics = resources.metrics});
+                     .metrics = resources.metrics,
+                     .phases = std::move(phases)});
 }
 
 sinks::v1::AnalyzeStarted DescribeStream(const StreamPlan& plan, const StreamLimits& limits,

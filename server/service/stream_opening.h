@@ -21,12 +21,10 @@ absl::StatusOr<std::shared_ptr<const SampleRunner>> AcquireModel(const ModelCata
 
 // Checks the spec, takes hold of its model and of places in the queues. Errors as the proto says of
 // Analyze.
-absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(const sinks::v1::AnalysisSpec& proto,
-                                                             const StreamResources& resources,
-                                                             const StreamLimits& limits,
-                                                             const Caller& caller,
-                                                             Executor::Clock::time_point deadline,
-                                                             std::stop_token stop);
+absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(
+    const sinks::v1::AnalysisSpec& proto, const StreamResources& resources,
+    const StreamLimits& limits, const Caller& caller, Executor::Clock::time_point deadline,
+    std::stop_token stop, std::shared_ptr<PhaseTimes> phases);
 
 sinks::v1::AnalyzeStarted DescribeStream(const StreamPlan& plan, const StreamLimits& limits,
                                          const std::string& request_id);

@@ -24,6 +24,7 @@
 #include "server/service/run_keeper.h"
 #include "server/store/run_store.h"
 #include "server/telemetry/metrics.h"
+#include "server/telemetry/phase_times.h"
 
 namespace sinkd {
 
@@ -60,6 +61,7 @@ struct StreamPlan {
   Executor::Clock::time_point deadline;
   int64_t max_sample_tokens = 0;  // the server's limit
   Metrics& metrics;
+  std::shared_ptr<PhaseTimes> phases;  // of the call
 };
 
 }  // namespace sinkd

@@ -135,9 +135,14 @@ void StudyStream::EndOnAbort() {
 
 void StudyStream::Queue(Executor::Stream& stream, Work work) {
   const auto run = [self = shared_from_this(), work](const absl::Status& admitted) {
-    if (admitted.ok()) return (self.get()->*work)();
+    const auto contained = [&self, work] {
+      (self.get()->*work)();
+      return absl::OkStatus();
+    };
+    absl::Status status = admitted.ok() ? Contained(contained) : admitted;
+    if (status.ok()) return;
     const std::lock_guard lock(self->mutex_);
-    self->End(admitted);
+    self->End(std::move(status));
     self->Pump();
   };
   queued_ = SteadyClock::now();
@@ -172,7 +177,7 @@ absl::StatusOr<EncodedSample> StudyStream::Encode(sinks::v1::Sample&& sample) co
   SINKD_ASSIGN_OR_RETURN(const SampleInput input, DecodeSample(std::move(sample)));
   SINKD_ASSIGN_OR_RETURN(EncodedSample encoded,
                          EncodeChecked(*plan_->runner, input, plan_->request.template_date,
-                                       limits_.max_sample_tokens, resources_.metrics));
+                                       limits_.max_sample_tokens, *record_.phases()));
   SINKD_RETURN_IF_ERROR(record_.principal()->TakeTokens(static_cast<int64_t>(encoded.ids.size())));
   return encoded;
 }
@@ -217,11 +222,11 @@ void StudyStream::Step() {
     const std::lock_guard lock(mutex_);
     if (end_ || phase_ != Phase::kStepping) return;
     stepping_ = true;
-    resources_.metrics.PhaseDone(SamplePhase::kQueue, SteadyClock::now() - queued_);
+    record_.phases()->Add(SamplePhase::kQueue, SteadyClock::now() - queued_);
   }
   const SteadyClock::time_point begin = SteadyClock::now();
-  const absl::Status status = Contained([this] { return study_->Step(stop_.get_token()); });
-  resources_.metrics.PhaseDone(SamplePhase::kForward, SteadyClock::now() - begin);
+  const absl::Status status = study_->Step(stop_.get_token());
+  record_.phases()->Add(SamplePhase::kForward, SteadyClock::now() - begin);
   const std::lock_guard lock(mutex_);
   stepping_ = false;
   if (end_) return;
@@ -252,6 +257,7 @@ std::string StudyStream::PartialReason() const {
 }
 
 void StudyStream::MakeReport() {
+  const SteadyClock::time_point begin = SteadyClock::now();
   std::string reason = PartialReason();
   StudyReport report =
       study_ ? study_->Report(reason) : EmptyReport(plan_->request.parameters, reason);
@@ -259,6 +265,7 @@ void StudyStream::MakeReport() {
   report.partial_reason = std::move(reason);
   report.seconds = std::chrono::duration<double>(SteadyClock::now() - begin_).count();
   *made_.mutable_report() = EncodeStudyReport(report);
+  record_.phases()->Add(SamplePhase::kAnalyse, SteadyClock::now() - begin);
   if (!storing_) return Publish(absl::OkStatus());
   const std::lock_guard lock(mutex_);
   if (end_) return;
@@ -267,9 +274,14 @@ void StudyStream::MakeReport() {
 }
 
 void StudyStream::KeepReport() {
-  Publish(resources_.store->AddStudy(
-      plan_->request.run_id, {.request = EncodeStudyRequest(plan_->request).SerializeAsString(),
-                              .report = made_.report().SerializeAsString()}));
+  const SteadyClock::time_point begin = SteadyClock::now();
+  absl::Status kept = Contained([this] {
+    return resources_.store->AddStudy(
+        plan_->request.run_id, {.request = EncodeStudyRequest(plan_->request).SerializeAsString(),
+                                .report = made_.report().SerializeAsString()});
+  });
+  record_.phases()->Add(SamplePhase::kKeep, SteadyClock::now() - begin);
+  Publish(std::move(kept));
 }
 
 void StudyStream::Publish(absl::Status kept) {

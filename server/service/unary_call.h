@@ -47,6 +47,7 @@ grpc::ServerUnaryReactor* ServeUnary(
     return absl::OkStatus();
   };
   const auto run = [reactor, record, answered](const absl::Status& admitted) {
+    if (admitted.ok()) record->Begun();
     const absl::Status status = admitted.ok() ? Contained(answered) : admitted;
     record->End(status);
     reactor->Finish(ToGrpcStatus(status));

@@ -3,9 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/base/containment.h"
 #include "server/base/status.h"
 
 namespace sinkd {
+namespace {
+
+// An exception that went on would leave a transaction open, or take a reader along.
+absl::Status Perform(const Database::Action& action, Connection& connection) {
+  return Contained([&] { return action(connection); });
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const Connect& connect_writer,
                                                          const Connect& connect_reader,
@@ -23,7 +32,7 @@ Database::Database(std::unique_ptr<Connection> writer, Connect connect_reader, i
 absl::Status Database::Write(const Action& action) {
   const std::lock_guard lock(writer_mutex_);
   SINKD_RETURN_IF_ERROR(writer_->Begin());
-  absl::Status status = action(*writer_);
+  absl::Status status = Perform(action, *writer_);
   if (status.ok()) status = writer_->Commit();
   if (!status.ok()) writer_->Rollback();
   return status;
@@ -31,15 +40,15 @@ absl::Status Database::Write(const Action& action) {
 
 absl::Status Database::Maintain(const Action& action) {
   const std::lock_guard lock(writer_mutex_);
-  return action(*writer_);
+  return Perform(action, *writer_);
 }
 
 absl::Status Database::Read(const Action& action) {
   SINKD_ASSIGN_OR_RETURN(std::unique_ptr<Connection> reader, TakeReader());
-  absl::Status status = action(*reader);
+  absl::Status status = Perform(action, *reader);
   if (!status.ok() && reader->lost()) {
     status = reader->Reconnect();
-    if (status.ok()) status = action(*reader);
+    if (status.ok()) status = Perform(action, *reader);
   }
   GiveBackReader(std::move(reader));
   return status;

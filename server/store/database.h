@@ -1,6 +1,7 @@
 // Database: one connection that writes and a few that read, so that a read waits for no write.
 //
 // Thread-safety: all methods may be called from any thread; they wait their turn.
+// Errors: the action's, and what it throws, as one (base/containment.h).
 #pragma once
 
 #include <condition_variable>

@@ -28,7 +28,8 @@ using Buckets = Histogram::BucketBoundaries;
 constexpr char kOtherMethod[] = "other";
 constexpr int kStatusCodes = 17;  // OK to UNAUTHENTICATED
 constexpr std::array kOutcomes = {"ok", "failed", "cancelled"};
-constexpr std::array kPhases = {"queue", "encode", "forward", "analyse"};
+constexpr std::array<const char*, kSamplePhases> kPhases = {"queue",   "encode", "forward",
+                                                            "analyse", "keep",   "write"};
 
 // Seconds. A call may be a look-up or an Analyze stream of hours.
 const Buckets kRpcBuckets = {0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200};

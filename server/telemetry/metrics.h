@@ -30,8 +30,11 @@ enum class SamplePhase {
   kQueue,    // waiting for the executor
   kEncode,   // text to token ids
   kForward,  // the forward pass of the batch it ran in, or a step of its study
-  kAnalyse,  // trace to record
+  kAnalyse,  // trace to record, or a study's report
+  kKeep,     // to disk: its part of the batch that was written
+  kWrite,    // its answer to the transport, which waits for a client that reads slowly
 };
+inline constexpr size_t kSamplePhases = 6;
 
 // What a run found; a statistic that was not asked for is absent.
 struct RunGauges {

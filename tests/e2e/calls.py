@@ -35,7 +35,7 @@ def planted(record):
                sample_id=record["sample_id"])
 
 
-def open_stream(channel, requests, timeout=PATIENCE):
+def open_stream(channel, requests, timeout=PATIENCE, metadata=None):
     """The running call; `requests` may be an iterator, and bytes go over the wire as they are."""
     call = channel.stream_stream(
         ANALYZE,
@@ -44,7 +44,7 @@ def open_stream(channel, requests, timeout=PATIENCE):
         ),
         response_deserializer=stubs.analysis.AnalyzeResponse.FromString,
     )
-    return call(iter(requests), timeout=timeout)
+    return call(iter(requests), timeout=timeout, metadata=metadata)
 
 
 @dataclasses.dataclass
@@ -106,8 +106,8 @@ def read(call):
     return answer
 
 
-def analyze(channel, requests, timeout=PATIENCE):
-    return read(open_stream(channel, requests, timeout))
+def analyze(channel, requests, timeout=PATIENCE, metadata=None):
+    return read(open_stream(channel, requests, timeout, metadata))
 
 
 def load(channel, name, **fields):

@@ -351,7 +351,7 @@ class Elsewhere(unittest.TestCase):
                               Access_Control_Request_Method="GET",
                               Access_Control_Request_Headers="if-none-match")
             self.assertEqual(before.headers["Access-Control-Allow-Headers"],
-                             "Authorization, If-None-Match" if allowed else None)
+                             "Authorization, If-None-Match, traceparent" if allowed else None)
         self.assertEqual(site.ask("/api/v1/models", Host="sinkd.example:80").status, 200)
         self.assertEqual(site.ask("/api/v1/models", Host="other.example").status, 403)
 

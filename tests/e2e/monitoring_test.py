@@ -14,6 +14,7 @@ import unittest
 import urllib.request
 
 import yaml
+from prometheus_client.parser import text_string_to_metric_families
 
 from tests.e2e import model_root
 from tests.e2e.model_root import PLANTED, TINY, ModelRoot
@@ -221,6 +222,30 @@ class RulesTest(unittest.TestCase):
 
 
 class MetricsTest(unittest.TestCase):
+    def families(self):
+        return {each.name + ("_total" if each.type == "counter" else ""): each
+                for each in text_string_to_metric_families(Setting.server.metrics_text())}
+
+    def test_the_documents_tell_every_metric_as_the_server_does(self):
+        page = (DEPLOY.parent / "docs/observability.md").read_text()
+        told = re.findall(r"^\| `(sinkd_\w+)` \| (\w+) \| ?([\w, ]*?) ?\| (.*) \|$", page, re.M)
+        self.assertEqual(told, sorted(
+            (name, each.type, ", ".join(sorted({
+                label for sample in each.samples for label in sample.labels} - {"le"})),
+             each.documentation)
+            for name, each in self.families().items()))
+
+    def test_every_metric_that_is_told_of_or_asked_for_is_there(self):
+        root = DEPLOY.parent
+        exported = {name + end for name, each in self.families().items()
+                    for end in (("", "_bucket", "_sum", "_count") if each.type == "histogram" else ("",))}
+        for file in (*(root / "docs").rglob("*.md"), *DEPLOY.rglob("*.yml"), *DEPLOY.rglob("*.json"),
+                     *(root / "helm/sinkd").rglob("*.yaml"), *(root / "helm/sinkd").rglob("*.yml")):
+            with self.subTest(file=file.relative_to(root)):
+                # But for those that rules record.
+                used = set(re.findall(r"(?<![\w:])sinkd_[a-z0-9_]+", file.read_text()))
+                self.assertEqual(used - exported, set())
+
     def test_promtool_finds_no_fault_in_what_a_working_server_tells(self):
         url = f"http://{Setting.server.http}/metrics"
         with urllib.request.urlopen(url, timeout=PATIENCE) as page:

@@ -29,8 +29,9 @@ def request(model, samples, **fields):
     return stubs.mechanism.RunStudyRequest(model=f"models/{model}", samples=inputs, **fields)
 
 
-def open_study(channel, message, timeout=PATIENCE):
-    return stubs.mechanism_service.MechanismServiceStub(channel).RunStudy(message, timeout=timeout)
+def open_study(channel, message, timeout=PATIENCE, metadata=None):
+    stub = stubs.mechanism_service.MechanismServiceStub(channel)
+    return stub.RunStudy(message, timeout=timeout, metadata=metadata)
 
 
 def read(call):

@@ -98,6 +98,18 @@ TEST_F(SiteTest, AnAnswerCarriesTheDigestOfItsBytesAndIsNotSentToWhoHasThem) {
   EXPECT_THAT(Ask("GET", "/api/v1/x", "If-None-Match: \"other\"\r\n"), StartsWith("HTTP/1.1 200"));
 }
 
+TEST_F(SiteTest, TheApiIsToldTheTraceOfAQuery) {
+  Start();
+  const std::string first =
+      "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n";
+  const std::string second =
+      "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n";
+  Ask("GET", "/api/v1/x", "T" + first.substr(1));
+  EXPECT_EQ(asked().trace, (TraceContext{"4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"}));
+  EXPECT_THAT(Ask("GET", "/api/v1/x", first + second), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(asked().trace, std::nullopt);
+}
+
 TEST_F(SiteTest, HeadIsGetWithoutItsBody) {
   Start();
   std::string whole = Ask("GET", "/api/v1/x");
@@ -186,12 +198,14 @@ TEST_F(SiteTest, PagesOfAnAllowedOriginReadTheApi) {
               AllOf(HasSubstr(allowed), HasSubstr("Vary: Origin\r\n")));
   EXPECT_THAT(Ask("GET", "/api/v1/x", "Origin: https://a.example:8443\r\n"),
               AllOf(HasSubstr("Vary: Origin\r\n"), Not(HasSubstr("Access-Control"))));
-  EXPECT_THAT(Ask("OPTIONS", "/api/v1/x",
-                  "Origin: https://a.example\r\nAccess-Control-Request-Method: GET\r\n"
-                  "Access-Control-Request-Headers: if-none-match\r\n"),
-              AllOf(StartsWith("HTTP/1.1 200"), HasSubstr(allowed),
-                    HasSubstr("Access-Control-Allow-Methods: GET, HEAD, OPTIONS\r\n"),
-                    HasSubstr("Access-Control-Allow-Headers: Authorization, If-None-Match\r\n")));
+  EXPECT_THAT(
+      Ask("OPTIONS", "/api/v1/x",
+          "Origin: https://a.example\r\nAccess-Control-Request-Method: GET\r\n"
+          "Access-Control-Request-Headers: if-none-match\r\n"),
+      AllOf(StartsWith("HTTP/1.1 200"), HasSubstr(allowed),
+            HasSubstr("Access-Control-Allow-Methods: GET, HEAD, OPTIONS\r\n"),
+            HasSubstr(
+                "Access-Control-Allow-Headers: Authorization, If-None-Match, traceparent\r\n")));
   EXPECT_THAT(Ask("GET", "/metrics", "Origin: https://a.example\r\n"),
               Not(HasSubstr("Access-Control")));
 }

@@ -1,6 +1,4 @@
-#include "client/token_header.h"
-
-#include <utility>
+#include "client/call_headers.h"
 
 namespace sinkd::client {
 namespace {
@@ -9,37 +7,39 @@ using grpc::experimental::InterceptionHookPoints;
 
 class Interceptor final : public grpc::experimental::Interceptor {
  public:
-  explicit Interceptor(const std::string& value) : value_(value) {}
+  explicit Interceptor(const Headers& headers) : headers_(headers) {}
 
   void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_INITIAL_METADATA)) {
-      methods->GetSendInitialMetadata()->emplace("authorization", value_);
+      for (const auto& [key, value] : headers_) {
+        methods->GetSendInitialMetadata()->emplace(key, value);
+      }
     }
     methods->Proceed();
   }
 
  private:
-  const std::string& value_;  // the factory's, which lives as long as the channel
+  const Headers& headers_;  // the factory's, which lives as long as the channel
 };
 
 class Factory final : public grpc::experimental::ClientInterceptorFactoryInterface {
  public:
-  explicit Factory(const std::string& token) : value_("Bearer " + token) {}
+  explicit Factory(Headers headers) : headers_(std::move(headers)) {}
 
   grpc::experimental::Interceptor* CreateClientInterceptor(
       grpc::experimental::ClientRpcInfo*) override {
-    return new Interceptor(value_);  // gRPC's from now on
+    return new Interceptor(headers_);  // gRPC's from now on
   }
 
  private:
-  const std::string value_;
+  const Headers headers_;
 };
 
 }  // namespace
 
-ChannelInterceptors TokenHeader(const std::string& token) {
+ChannelInterceptors CallHeaders(Headers headers) {
   ChannelInterceptors interceptors;
-  if (!token.empty()) interceptors.push_back(std::make_unique<Factory>(token));
+  if (!headers.empty()) interceptors.push_back(std::make_unique<Factory>(std::move(headers)));
   return interceptors;
 }
 

@@ -1,10 +1,11 @@
-// TokenHeader: has every call of a channel carry a token, whichever client makes it.
+// CallHeaders: has every call of a channel carry the same metadata, whichever client makes it.
 //
 // Thread-safety: called by gRPC from any thread.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <grpcpp/support/client_interceptor.h>
@@ -14,7 +15,9 @@ namespace sinkd::client {
 using ChannelInterceptors =
     std::vector<std::unique_ptr<grpc::experimental::ClientInterceptorFactoryInterface>>;
 
-// "authorization: Bearer TOKEN"; none for an empty token.
-ChannelInterceptors TokenHeader(const std::string& token);
+using Headers = std::vector<std::pair<std::string, std::string>>;  // keys in lower case
+
+// None for no headers.
+ChannelInterceptors CallHeaders(Headers headers);
 
 }  // namespace sinkd::client
