@@ -12,7 +12,6 @@ from tests.docs import pages
 from tests.docs.pages import ROOT
 from tests.e2e.sinkd_process import PATIENCE, Programs, main
 
-CODE = re.compile(r"`([^`\n]+)`")
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 VARIABLE = re.compile(r"\bSINKD_[A-Z_]+|\bSINKCTL_[A-Z_]+")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -43,20 +42,15 @@ def subcommands(text):
     return words
 
 
-def prose(page):
-    """The page without its blocks."""
-    return pages.FENCE.sub("", page.read_text())
-
-
 def anchors(page):
-    titles = re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
+    titles = re.findall(r"^#+ (.*)$", pages.prose(page), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 class Mentions(unittest.TestCase):
     def each(self):
         for page in pages.all_pages():
-            for code in CODE.findall(prose(page)):
+            for code in pages.code_in_prose(page):
                 yield f"{pages.name(page)}: `{code}`", code
 
     def test_flags_and_commands_of_sinkctl(self):
@@ -106,7 +100,7 @@ class Mentions(unittest.TestCase):
 
     def test_links_lead_somewhere(self):
         for page in [*pages.all_pages(), ROOT / "ARCHITECTURE.md"]:
-            for link in LINK.findall(pages.FENCE.sub("", page.read_text())):
+            for link in LINK.findall(pages.prose(page)):
                 if "://" not in link:
                     path, _, anchor = link.partition("#")
                     target = (page.parent / path).resolve() if path else page
@@ -117,7 +111,7 @@ class Mentions(unittest.TestCase):
 
     def test_files_that_are_named_are_there(self):
         for page in pages.all_pages():
-            for code in CODE.findall(prose(page)):
+            for code in pages.code_in_prose(page):
                 if TARGET.match(code):
                     with self.subTest(page=pages.name(page), file=code):
                         self.assertTrue(any((base / code).exists() for base in

@@ -11,6 +11,7 @@ import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`([^`\n]+)`")
 HERE_DOCUMENT = re.compile(r"<<'?(\w+)'?")
 ASSIGNMENT = re.compile(r"\w+=('[^']*'|\S*)\s+")
 
@@ -63,6 +64,15 @@ def commands(page):
         if block.language == "console":
             every += _commands(name(page), block)
     return every
+
+
+def prose(page):
+    """The page without its blocks."""
+    return FENCE.sub("", page.read_text())
+
+
+def code_in_prose(page):
+    return CODE.findall(prose(page))
 
 
 def _commands(page, block):
