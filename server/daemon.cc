@@ -1,5 +1,7 @@
 #include "server/daemon.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -17,6 +19,8 @@
 
 namespace sinkd {
 namespace {
+
+constexpr int kExitFailed = 1;  // as main has it
 
 // The loader for real checkpoints, each load counted.
 Registry::Loader CountingLoader(Metrics& metrics) {
@@ -155,10 +159,7 @@ absl::Status Daemon::OpenPorts() {
   Server::Options options = ServerOptions(config_, version_);
   options.access = &security_->access();
   options.tls = security_->tls();
-  options.on_stuck = [this](bool stuck) {
-    readiness_.SetStuck(stuck ? "the work of a device makes no progress" : "");
-    metrics_.SetReady(!readiness_.WhyNot());
-  };
+  options.on_stuck = [this](bool stuck) { NoteStuck(stuck); };
   SINKD_ASSIGN_OR_RETURN(server_, Server::Start(options, catalog_, metrics_, store_.get()));
   Log(LogLevel::kInfo, "listening",
       {{"version", version_}, {"grpc", server_->address()}, {"http", HttpAddress()}});
@@ -216,11 +217,32 @@ void Daemon::Drain() {
       Log(LogLevel::kWarning, "drain timeout, ending what still runs");
     }
   }
-  server_->Stop();
-  if (http_) http_->Stop();
+  server_->EndCalls();
   std::error_code ignored;
   if (!config_.port_file.empty()) std::filesystem::remove(config_.port_file, ignored);
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    ExitIfHeldUp();
+  }
+  server_->Stop();
+  if (http_) http_->Stop();
   Log(LogLevel::kInfo, "stopped");
+}
+
+void Daemon::NoteStuck(bool stuck) {
+  readiness_.SetStuck(stuck ? "the work of a device makes no progress" : "");
+  metrics_.SetReady(!readiness_.WhyNot());
+  const std::lock_guard lock(mutex_);
+  stuck_ = stuck;
+  ExitIfHeldUp();
+}
+
+void Daemon::ExitIfHeldUp() {
+  if (!stuck_ || !ended_) return;
+  // Its thread cannot be joined, and nobody waits for what it does.
+  Log(LogLevel::kError, "a device is stuck and does not stop, exiting at once");
+  _exit(kExitFailed);
 }
 
 std::string Daemon::HttpAddress() const {

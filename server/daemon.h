@@ -2,7 +2,8 @@
 //
 // Life: the store is open -> ports open and answer (not ready) -> models of --load are in memory ->
 // ready -> a signal: not ready, still serving for the drain delay -> new work is refused, running
-// work may finish within the drain timeout -> what still runs is ended -> exit. Thread-safety:
+// work may finish within the drain timeout -> what still runs is ended -> exit, at once and with 1
+// where a device is stuck. Thread-safety:
 // RequestStop may be called from any thread; Run once, from one.
 #pragma once
 
@@ -53,6 +54,8 @@ class Daemon {
   void LoadModels(const std::stop_token& stop);  // on loader_
   void BecomeReady();
   void Drain();
+  void NoteStuck(bool stuck);
+  void ExitIfHeldUp();  // under the lock
   std::string HttpAddress() const;
 
   const Config config_;
@@ -72,6 +75,8 @@ class Daemon {
   std::condition_variable stopping_;
   std::optional<std::string> why_stop_;
   absl::Status failure_;
+  bool stuck_ = false;  // a device is
+  bool ended_ = false;  // all calls have been, and only threads are waited for
 
   std::jthread loader_;  // last: it uses all the rest
 };

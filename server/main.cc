@@ -1,7 +1,7 @@
 // sinkd: holds language models and streams what their attention sinks do.
 //
-// Exit codes: 0 stopped by a signal and drained; 1 could not serve; 2 bad configuration;
-// 128 + signal at the second signal.
+// Exit codes: 0 stopped by a signal and drained; 1 could not serve, or a device stayed stuck; 2 bad
+// configuration; 128 + signal at the second signal.
 #include <malloc.h>
 
 #include <csignal>

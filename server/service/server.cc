@@ -202,11 +202,15 @@ bool Server::WaitUntilIdle(std::chrono::milliseconds timeout) {
   return internals_->admission.WaitUntilIdle(timeout);
 }
 
-void Server::Stop() {
+void Server::EndCalls() {
   internals_->health.Shutdown();
   internals_->admission.Abort();
   internals_->port->Stop();
   internals_->grpc->Shutdown(std::chrono::system_clock::now() + kLastWords);
+}
+
+void Server::Stop() {
+  EndCalls();
   internals_->devices.Shutdown(Executor::ShutdownMode::kCancel);
   internals_->cpu.Shutdown(Executor::ShutdownMode::kCancel);
   internals_->storing.Shutdown(Executor::ShutdownMode::kCancel);

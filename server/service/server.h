@@ -2,7 +2,7 @@
 //
 // Life, in order: Start (health says NOT_SERVING, calls are answered), SetServing(true),
 // SetServing(false) when it is to stop, Close (new streams and loads get UNAVAILABLE),
-// WaitUntilIdle, Stop. Any may be left out.
+// WaitUntilIdle, EndCalls, Stop. Any may be left out.
 //
 // Ownership: borrows catalog, metrics and store, which must outlive it; owns its threads.
 // Thread-safety: all methods may be called from any thread, Stop and the destructor from one.
@@ -64,7 +64,9 @@ class Server {
   void Close();
   bool WaitUntilIdle(std::chrono::milliseconds timeout);
 
-  // Ends what still runs with UNAVAILABLE and returns when all threads are gone.
+  // Ends what still runs with UNAVAILABLE, and returns when its clients have been told.
+  void EndCalls();
+  // The same, and returns when all threads are gone, which that of a device that is stuck never is.
   void Stop();
 
  private:

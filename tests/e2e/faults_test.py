@@ -22,7 +22,7 @@ from tests.e2e.calls import (
     Failure, analyze, described, expected, ids, load, model_call, open_stream, planted, read, spec,
 )
 from tests.e2e.model_root import PLANTED, ModelRoot
-from tests.e2e.sinkd_process import PATIENCE, SinkdProcess, main, wait_until
+from tests.e2e.sinkd_process import PATIENCE, Programs, SinkdProcess, main, wait_until
 from tests.e2e.stream_case import Sender, begin_stream, next_of
 
 LONG = 2000  # tokens
@@ -247,6 +247,42 @@ class Checkpoints(FaultCase):
             chance.append(isinstance(outcome, Failure))
         print(f"{sum(chance)} of {len(chance)} loads failed")
         self.check_serves(server)
+
+
+class StuckDevice(FaultCase):
+    """Weights are streamed from storage that hangs, in the middle of a pass."""
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.hanging = pathlib.Path(folder.name) / "hanging"
+        self.server = SinkdProcess(
+            self.root.path, "--residency", "streamed", "--store", "off", "--stuck-after", "1s",
+            "--drain-timeout", "10s", load=(PLANTED,), environment={
+                "LD_PRELOAD": Programs.hanging_reads, "HANGING_READS": self.hanging,
+                "ASAN_OPTIONS": "verify_asan_link_order=0"})
+        self.check_serves(self.server)
+        self.hanging.touch()
+        self.call = open_stream(self.server.channel, [spec(PLANTED), planted(self.row)])
+        wait_until("the device is stuck", lambda: self.server.metric("sinkd_stuck_devices") == 1)
+
+    def test_ends_with_the_time_to_drain_and_an_error(self):
+        self.server.terminate()
+        answer = read(self.call)
+        self.assertEqual((answer.failure.code, answer.failure.reason),
+                         ("UNAVAILABLE", "SERVER_STOPPING"))
+        self.assertEqual(self.server.wait(), 1)
+        self.assertIn("a device is stuck and does not stop", self.server.log())
+
+    def test_finishes_its_work_when_it_goes_on_before_that(self):
+        self.server.terminate()
+        wait_until("it drains", lambda: "stopping" in self.server.log())
+        self.hanging.unlink()
+        answer = read(self.call)
+        self.assertIsNone(answer.failure)
+        self.assertEqual([described(each) for each in answer.results], [expected(self.row)])
+        self.assertEqual(self.server.wait(), 0)
 
 
 class Leaving(FaultCase):

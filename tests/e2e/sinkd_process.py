@@ -22,6 +22,7 @@ class Programs:
     """What is tested and with what; set by `main`."""
 
     sinkd = sinkctl = oracle = None
+    hanging_reads = None  # a library to preload
 
 
 def main():
@@ -31,6 +32,7 @@ def main():
     build, oracle, *rest = sys.argv[1:]
     Programs.sinkd = pathlib.Path(build).resolve() / "server" / "sinkd"
     Programs.sinkctl = pathlib.Path(build).resolve() / "client" / "cli" / "sinkctl"
+    Programs.hanging_reads = pathlib.Path(build).resolve() / "tests/e2e/libhanging_reads.so"
     Programs.oracle = pathlib.Path(oracle).resolve()
     unittest.main(module="__main__", argv=[sys.argv[0], *rest], verbosity=2)
 
