@@ -15,8 +15,7 @@ from tests.e2e.sinkd_process import PATIENCE, Programs, main
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 VARIABLE = re.compile(r"\bSINKD_[A-Z_]+|\bSINKCTL_[A-Z_]+")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-# Read by the build and the tests, or by sinkctl.
-OTHER_VARIABLES = {"SINKD_FIXTURES", "SINKD_SERVER", "SINKD_MODELS"}
+OF_TESTS = {"SINKD_FIXTURES"}
 TARGET = re.compile(r"^[\w.-][\w./-]*/[\w.-]+\.(sh|py|toml|yaml|yml|json|md|cc|h|conf|service)$")
 
 
@@ -74,8 +73,10 @@ class Mentions(unittest.TestCase):
 
     def test_variables(self):
         flags = flags_of(help_of(Programs.sinkd))
-        known = {"SINKD_" + flag[2:].upper().replace("-", "_") for flag in flags} | OTHER_VARIABLES
+        known = {"SINKD_" + flag[2:].upper().replace("-", "_") for flag in flags} | OF_TESTS
         known |= set(VARIABLE.findall(help_of(Programs.sinkctl)))
+        for file in sorted((ROOT / "deploy/compose").glob("*.yaml")):
+            known |= set(VARIABLE.findall(file.read_text()))
         for page in pages.all_pages():
             with self.subTest(page=pages.name(page)):
                 self.assertEqual(set(VARIABLE.findall(page.read_text())) - known, set())
