@@ -60,6 +60,7 @@ void AddRunFlags(CLI::App& app, AnalyzeOptions& options) {
   AddTemplateDateFlag(app, [&](const std::string& date) { spec.set_template_date(date); });
   app.add_flag("--records", options.records, "Ask for the records of the samples as well (JSON)")
       ->group(group);
+  app.add_flag("--no-records", options.no_records, "No records of the samples")->group(group);
   app.add_flag("--summary-only", options.summary_only, "Only the summary, no records")
       ->group(group);
   app.add_flag("--no-chart", options.no_chart, "Tables without charts")->group(group);

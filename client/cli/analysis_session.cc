@@ -102,7 +102,7 @@ bool AnalysisSession::Prepare() {
       return false;
     }
   }
-  return left_out_ > 0 || elsewhere_ > 0;  // the summary is still to come
+  return left_out_ > 0 || elsewhere_ > 0;  // the run is still to be opened, or summed up
 }
 
 absl::StatusOr<std::optional<v1::Sample>> AnalysisSession::Next() {
@@ -153,6 +153,7 @@ absl::Status AnalysisSession::FlushLocked() {
 absl::Status AnalysisSession::OnStarted(const v1::AnalyzeStarted& started) {
   const std::lock_guard lock(mutex_);
   if (std::exchange(started_, true)) return CheckTakenUp(started);
+  without_summary_ = started.spec().no_summary();
   writer_.Started(started);
   if (!run_.empty()) OpenedRun(started);
   const absl::Status status = FlushLocked();
@@ -246,7 +247,6 @@ absl::Status AnalysisSession::OnProgress(const v1::Progress& progress) {
 
 absl::Status AnalysisSession::OnSummary(const v1::Summary& summary) {
   const std::lock_guard lock(mutex_);
-  summary_seen_ = true;
   // Without records the summary is what says how many were answered.
   done_samples_ = run_is_kept_
                       ? outcome_.samples_sent
@@ -303,6 +303,8 @@ ExitCode AnalysisSession::Code(const absl::Status& status, bool interrupted) con
 ExitCode AnalysisSession::Finish(const absl::Status& status, bool interrupted) {
   const std::lock_guard lock(mutex_);
   const ExitCode code = Code(status, interrupted);
+  // A stream without records and summary that ends well has answered all.
+  if (status.ok() && without_summary_) done_samples_ = outcome_.samples_sent;
   outcome_.exit_code = code;
   outcome_.status = status;
   outcome_.samples_answered = done_samples_;
@@ -343,6 +345,9 @@ void AnalysisSession::Report(const absl::Status& status, ExitCode code) const {
     Say(fmt::format("{} sample{} of the input {} in run {} before and {} not sent",
                     Grouped(left_out_), left_out_ == 1 ? "" : "s", left_out_ == 1 ? "was" : "were",
                     run_, left_out_ == 1 ? "was" : "were"));
+  }
+  if (status.ok() && without_summary_ && !quiet_) {
+    Say(fmt::format("run {} is not summed up: `sinkctl runs summarize {}` does", run_, run_));
   }
   const int64_t failed = outcome_.samples_failed + outcome_.bad_inputs;
   if (failed > 0 && !quiet_) {

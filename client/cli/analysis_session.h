@@ -126,7 +126,7 @@ class AnalysisSession : public client::SampleSource, public client::AnalysisObse
   int64_t done_bytes_ = 0;
   int64_t done_tokens_ = 0;
   int64_t done_samples_ = 0;
-  bool summary_seen_ = false;
+  bool without_summary_ = false;
 };
 
 }  // namespace sinkd::cli

@@ -43,7 +43,7 @@ v1::AnalysisSpec MakeSpec(const Invocation& invocation) {
   const bool chart = invocation.global.output == OutputFormat::kTable && !options.no_chart;
   if (sections.regress && chart) spec.mutable_regression()->set_points(true);
   const bool records = sections.per_sample() || options.records || spec.scores().all_positions();
-  if (options.summary_only || !records) spec.set_summary_only(true);
+  if (options.summary_only || options.no_records || !records) spec.set_summary_only(true);
   return spec;
 }
 

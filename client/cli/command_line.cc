@@ -284,8 +284,8 @@ std::string CheckTogether(Invocation& invocation) {
   if (options.spec.no_summary() && options.summary_only) {
     return "--no-summary and --summary-only exclude each other";
   }
-  if (options.records && options.summary_only) {
-    return "--records and --summary-only exclude each other";
+  if (options.records && (options.summary_only || options.no_records)) {
+    return "--records excludes --no-records and --summary-only";
   }
   return CheckRun(options.model, options.input);
 }

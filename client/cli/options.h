@@ -77,7 +77,8 @@ struct AnalyzeOptions {
   std::string shard;          // "3/8"; empty: all samples
   bool resume = false;        // of the run that spec names: only what it does not hold
   bool records = false;       // records even when only summaries are shown
-  bool summary_only = false;  // no records even when they would be shown
+  bool no_records = false;    // even when they would be shown
+  bool summary_only = false;  // no records, and a summary even of a shard
   bool no_chart = false;
 };
 

@@ -128,16 +128,14 @@ void AnalyzeStream::SumUp() {
   if (summing_up_) return;
   summing_up_ = true;
   const auto run = [self = shared_from_this()](const absl::Status& admitted) {
-    const absl::StatusOr<SummaryReport> report =
-        admitted.ok() ? Contained([&self] { return self->MakeSummary(); })
-                      : absl::StatusOr<SummaryReport>(admitted);
     sinks::v1::AnalyzeResponse response;
-    if (report.ok()) *response.mutable_summary() = EncodeSummary(*report);
+    const absl::Status status =
+        admitted.ok() ? Contained([&] { return self->Conclude(response); }) : admitted;
     const std::lock_guard lock(self->mutex_);
-    if (report.ok()) {
+    if (status.ok() && response.has_summary()) {
       self->summary_ = std::move(response);
     } else {
-      self->End(report.status());
+      self->End(status);
     }
     self->Pump();
   };
@@ -147,12 +145,19 @@ void AnalyzeStream::SumUp() {
   if (!submitted.ok()) End(submitted);
 }
 
-absl::StatusOr<SummaryReport> AnalyzeStream::MakeSummary() {
-  // Nothing is added to the fold any more, so it is read without the lock.
-  if (!plan_->keeper) return fold_->Report();
-  absl::StatusOr<SummaryReport> report = plan_->keeper->SumUp(stop_.get_token());
-  if (report.ok()) resources_.metrics.RunSummarized(plan_->spec.model_id, GaugesOf(*report));
-  return report;
+absl::Status AnalyzeStream::Conclude(sinks::v1::AnalyzeResponse& response) {
+  RunKeeper* keeper = plan_->keeper.get();
+  if (!plan_->spec.no_summary) {
+    // Nothing is added to the fold any more, so it is read without the lock.
+    SINKD_ASSIGN_OR_RETURN(const SummaryReport report,
+                           keeper != nullptr ? keeper->SumUp(stop_.get_token())
+                                             : absl::StatusOr<SummaryReport>(fold_->Report()));
+    if (keeper != nullptr) {
+      resources_.metrics.RunSummarized(plan_->spec.model_id, GaugesOf(report));
+    }
+    *response.mutable_summary() = EncodeSummary(report);
+  }
+  return keeper != nullptr ? keeper->Close() : absl::OkStatus();
 }
 
 }  // namespace sinkd

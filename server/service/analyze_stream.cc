@@ -174,7 +174,7 @@ absl::Status AnalyzeStream::TakeSpec(const sinks::v1::AnalysisSpec& proto) {
     OpenRun();
     return absl::OkStatus();
   }
-  fold_.emplace(plan_->spec.analysis);
+  if (!plan_->spec.no_summary) fold_.emplace(plan_->spec.analysis);
   Announce(std::nullopt);
   return absl::OkStatus();
 }

@@ -96,7 +96,8 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   void EndOnAbort();
   void Run(IncomingSample sample);
   absl::Status Keep(std::span<const Record> records);
-  absl::StatusOr<SummaryReport> MakeSummary();
+  // Fills in the summary, where one is wanted, and leaves the run as it shall be.
+  absl::Status Conclude(sinks::v1::AnalyzeResponse& response);
 
   std::mutex mutex_;
   std::shared_ptr<AnalyzeStream> self_;  // until OnDone

@@ -37,6 +37,7 @@ std::string SpecBytes(StreamSpec spec) {
   spec.run_id.clear();
   spec.run_labels.clear();
   spec.keep_run_open = false;
+  spec.no_summary = false;
   if (spec.analysis.scores) spec.analysis.scores->all_positions = false;
   if (spec.analysis.regression) spec.analysis.regression->points = false;
   sinks::v1::AnalysisSpec proto = EncodeSpec(spec);

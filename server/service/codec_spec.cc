@@ -118,6 +118,7 @@ absl::StatusOr<StreamSpec> DecodeSpec(const sinks::v1::AnalysisSpec& proto,
   SINKD_ASSIGN_OR_RETURN(out.analysis, DecodeAnalyses(proto));
   out.run_labels = {proto.run_labels().begin(), proto.run_labels().end()};
   out.keep_run_open = proto.keep_run_open();
+  out.no_summary = proto.no_summary();
   SINKD_ASSIGN_OR_RETURN(out.lane, DecodeLane(proto.lane(), !out.run_id.empty(), "spec.lane"));
   return out;
 }
@@ -173,6 +174,7 @@ sinks::v1::AnalysisSpec EncodeSpec(const StreamSpec& spec) {
   out.mutable_run_labels()->insert(spec.run_labels.begin(), spec.run_labels.end());
   if (spec.keep_run_open) out.set_keep_run_open(true);
   out.set_lane(EncodeLane(spec.lane));
+  if (spec.no_summary) out.set_no_summary(true);
   return out;
 }
 

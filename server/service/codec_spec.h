@@ -26,6 +26,7 @@ struct StreamSpec {
   std::map<std::string, std::string> run_labels;
   bool keep_run_open = false;
   Lane lane = Lane::kInteractive;
+  bool no_summary = false;
 };
 
 absl::StatusOr<StreamSpec> DecodeSpec(const sinks::v1::AnalysisSpec& proto,

@@ -50,10 +50,12 @@ absl::StatusOr<std::vector<RunKeeper::Earlier>> RunKeeper::Keep(std::span<const 
 absl::StatusOr<SummaryReport> RunKeeper::SumUp(const std::stop_token& stop) {
   RunFold fold(spec_.analysis, {});
   SINKD_RETURN_IF_ERROR(fold.Add(store_, spec_.run_id, stop));
-  if (!spec_.keep_run_open) {
-    SINKD_RETURN_IF_ERROR(store_.SetState(spec_.run_id, RunState::kComplete));
-  }
   return fold.Report();
+}
+
+absl::Status RunKeeper::Close() {
+  if (spec_.keep_run_open) return absl::OkStatus();
+  return store_.SetState(spec_.run_id, RunState::kComplete);
 }
 
 }  // namespace sinkd

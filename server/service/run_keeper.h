@@ -45,8 +45,11 @@ class RunKeeper {
   };
   absl::StatusOr<std::vector<Earlier>> Keep(std::span<const Record> records);
 
-  // The summary of all that the run holds, which is then complete unless it is to stay open.
+  // The summary of all that the run holds.
   absl::StatusOr<SummaryReport> SumUp(const std::stop_token& stop);
+
+  // At the end of the stream: the run is complete, unless it is to stay open.
+  absl::Status Close();
 
  private:
   RunStore& store_;

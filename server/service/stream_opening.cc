@@ -8,6 +8,17 @@
 #include "server/service/codec_spec.h"
 
 namespace sinkd {
+namespace {
+
+absl::Status NothingToAnswer() {
+  return FailedPrecondition(
+      "the stream asks for neither records nor a summary, and no run keeps the records",
+      {.reason = "NOTHING_TO_ANSWER",
+       .subject = "spec.no_summary",
+       .fix = "name a run, on a server with a store, or leave no_summary unset"});
+}
+
+}  // namespace
 
 absl::StatusOr<std::shared_ptr<const SampleRunner>> AcquireModel(const ModelCatalog& catalog,
                                                                  const std::string& id) {
@@ -51,6 +62,7 @@ absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(
     SINKD_ASSIGN_OR_RETURN(storing, resources.storing->OpenStream(1));
     keeper = std::make_unique<RunKeeper>(*resources.store, spec);
   }
+  if (!keeper && spec.summary_only && spec.no_summary) return NothingToAnswer();
   return std::shared_ptr<const StreamPlan>(
       new StreamPlan{.spec = std::move(spec),
                      .runner = std::move(runner),

@@ -116,6 +116,18 @@ TEST(AnalysisClient, ToldOfAnswersInTheOrderSent) {
   EXPECT_EQ(server.last_request_id(), "run-1");
 }
 
+TEST(AnalysisClient, MissesNoSummaryThatItDidNotAskFor) {
+  FakeServer server;
+  Samples samples(2);
+  Collector collector;
+  v1::AnalysisSpec spec;
+  spec.set_model("models/alpha");
+  spec.set_no_summary(true);
+  EXPECT_EQ(AnalysisClient(server.MakeChannel()).Analyze(spec, samples, collector, {}),
+            absl::OkStatus());
+  EXPECT_THAT(collector.events, ::testing::ElementsAre("started", "record 0", "record 1"));
+}
+
 TEST(AnalysisClient, ToldOfTheFirstRecordBeforeTheLastSampleIsSent) {
   FakeServer server;
   Waiting samples;  // its stream ends only after the record came

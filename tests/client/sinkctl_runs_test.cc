@@ -188,6 +188,9 @@ TEST_F(SinkctlTest, SaysWhatIsWrongWithARequestForRuns) {
       {{"runs", "list", "--sinse", "x"}, "did you mean \"--since\"?"},
       {{"runs", "show", "a\xff"}, "is not UTF-8"},
       {{"detect", "alpha", "--resume", "--text", "x"}, "give --run ID"},
+      {{"detect", "alpha", "--no-summary", "--text", "x"}, "give --run ID"},
+      {{"detect", "alpha", "--run=r", "--no-summary", "--summary-only", "--text", "x"},
+       "exclude each other"},
   };
   for (const auto& [arguments, told] : cases) {
     const ProcessResult result = Run(arguments);
@@ -213,6 +216,30 @@ TEST_F(SinkctlTest, NamesTheSamplesOfARunByWhatTheyHold) {
   EXPECT_NE(second[1], first[1]);
   RunWithInput({"detect", "alpha"}, input);
   EXPECT_THAT(Ids(server_.last_samples()), ElementsAre("mine", "", ""));
+}
+
+TEST_F(SinkctlTest, AShardOfARunIsNotSummedUpUnlessAsked) {
+  const std::string input = "{\"text\": \"a\", \"id\": \"one\"}\n{\"text\": \"b\"}\n";
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {"levels", "alpha", "--run", "alpha-1", "-o", "json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return RunWithInput(words, input);
+  };
+  for (const char* flag : {"--shard=0/1", "--no-summary"}) {
+    const ProcessResult result = run({flag});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_TRUE(server_.last_spec().no_summary() && server_.last_spec().summary_only());
+    EXPECT_THAT(result.out, Not(HasSubstr("\"summary\"")));
+    EXPECT_THAT(result.out, HasSubstr("\"samplesAnswered\":2"));
+    EXPECT_THAT(result.err, HasSubstr("`sinkctl runs summarize alpha-1`"));
+  }
+  EXPECT_THAT(run({"--shard=0/1", "--summary-only"}).out, HasSubstr("\"summary\""));
+  EXPECT_THAT(run({}).out, HasSubstr("\"summary\""));
+  RunWithInput({"detect", "alpha", "--run=r", "--shard=0/1", "--no-records"}, input);
+  EXPECT_TRUE(server_.last_spec().no_summary() && server_.last_spec().summary_only());
+  // Without a run the summary is that of the shard.
+  EXPECT_FALSE(RunWithInput({"levels", "alpha", "--shard=0/1"}, input).out.empty());
+  EXPECT_FALSE(server_.last_spec().no_summary());
 }
 
 TEST_F(SinkctlTest, SendsOnlyWhatTheRunDoesNotHold) {

@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{{"analyze", "alpha"}, "which analyses?"},
         UsageCase{{"analyze", "alpha", "--all", "--output", "csv"}, "CSV holds one table"},
         UsageCase{{"scores", "alpha", "--all-positions"}, "--output json"},
-        UsageCase{{"detect", "alpha", "--records", "--summary-only"}, "exclude each other"},
+        UsageCase{{"detect", "alpha", "--records", "--summary-only"}, "--records excludes"},
         UsageCase{{"completion", "tcsh"}, "not one of bash,zsh,fish"},
         UsageCase{{"completion"}, "SHELL"}, UsageCase{{"--server", "here", "models"}, "no port"},
         UsageCase{{"models", "detect", "--text"}, "--text"}));

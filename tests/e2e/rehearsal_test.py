@@ -56,8 +56,9 @@ class Rehearsal(CorpusCase):
                 client.send(self.samples[len(self.samples) // 2:])
         self.start(*self.flags, listen=address)
         for index in killed:
-            self.analyze(self.addresses(), "-i", self.file, "--run", "nightly", "--resume",
-                         "--shard", f"{index}/{SHARDS}", "--summary-only")
+            told, _ = self.analyze(self.addresses(), "-i", self.file, "--run", "nightly",
+                                   "--resume", "--shard", f"{index}/{SHARDS}", "--no-records")
+            self.assertEqual((told["results"], told.get("summary")), ([], None))
         taken_up = 0
         for index, client in enumerate(clients):
             if index in killed:
@@ -65,6 +66,7 @@ class Rehearsal(CorpusCase):
             code, said = client.finish()
             self.assertEqual(code, 0, said)
             taken_up += "taking up the run" in said
+            self.assertNotIn("summary", [each["type"] for each in client.lines])
             ids = [each["sampleId"] for each in client.records]
             self.assertEqual(ids, [each["id"] for each in self.samples
                                    if shard_of(each["id"], SHARDS) == index])

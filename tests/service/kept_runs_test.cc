@@ -173,6 +173,39 @@ TEST_F(KeptRunsTest, ARunStaysOpenWhenItIsToOrWhenItsStreamBreaks) {
   EXPECT_THAT(Keys(Stored("broken")), ElementsAre("one"));
 }
 
+TEST_F(KeptRunsTest, WhoWantsNoSummaryReadsNothingOfTheRunAndLeavesItAsItShallBe) {
+  sinks::v1::AnalysisSpec spec = RunSpec("run");
+  spec.set_no_summary(true);
+  spec.set_summary_only(true);
+  spec.set_keep_run_open(true);
+  store_.before_read = [] { ADD_FAILURE() << "the run was read"; };
+  const Heard shard = Analyze(spec, NamedSamples());
+  EXPECT_TRUE(shard.status.ok()) << shard.status.error_message();
+  EXPECT_THAT(shard.records, IsEmpty());
+  EXPECT_FALSE(shard.summary.has_samples());
+  EXPECT_EQ(store_.Get("run")->state, RunState::kOpen);
+
+  spec.clear_keep_run_open();
+  spec.clear_summary_only();
+  const Heard last = Analyze(spec, {TextSample("d", "five")});
+  EXPECT_THAT(last.records, SizeIs(1));
+  EXPECT_FALSE(last.summary.has_samples());
+  EXPECT_EQ(store_.Get("run")->state, RunState::kComplete);
+  store_.before_read = nullptr;
+  const Heard whole = Analyze(RunSpec("run"), {});
+  EXPECT_EQ(whole.summary.samples(), 5);
+}
+
+TEST_F(KeptRunsTest, AStreamThatNobodyWouldHearOfIsRefused) {
+  sinks::v1::AnalysisSpec spec = SpecFor();
+  spec.set_no_summary(true);
+  EXPECT_FALSE(Analyze(spec, NamedSamples()).summary.has_samples());
+  spec.set_summary_only(true);
+  const Heard heard = Analyze(spec, NamedSamples());
+  EXPECT_EQ(heard.status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(DetailsOf(heard.status).info->reason(), "NOTHING_TO_ANSWER");
+}
+
 TEST_F(KeptRunsTest, AnotherQuestionIsAnotherRun) {
   EXPECT_TRUE(Analyze(RunSpec("run"), NamedSamples()).status.ok());
   sinks::v1::AnalysisSpec spec = RunSpec("run");
