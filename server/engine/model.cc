@@ -9,6 +9,7 @@
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/engine/activation_memory.h"
 #include "server/engine/block_loader.h"
 #include "server/engine/device.h"
 #include "server/engine/file_tensor_loader.h"
@@ -170,6 +171,7 @@ void SetComputeThreads(int threads) {
   // need a few.
   setenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128", /*overwrite=*/0);
   setenv("LRU_CACHE_CAPACITY", "64", /*overwrite=*/0);
+  KeepActivationsTogether();
   at::set_num_threads(threads);
 }
 

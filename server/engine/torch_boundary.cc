@@ -7,6 +7,7 @@
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/engine/activation_memory.h"
 #include "server/engine/device_fault.h"
 
 namespace sinkd {
@@ -20,9 +21,14 @@ absl::Status OutOfMemory() {
                             .retry_after = std::chrono::seconds(5)});
 }
 
+struct TrimAtEnd {
+  ~TrimAtEnd() { TrimActivations(kKeptActivationBytes); }
+};
+
 }  // namespace
 
 absl::Status AtTorchBoundary(const std::function<absl::Status()>& work) {
+  const TrimAtEnd trim;
   try {
     return work();
   } catch (const c10::OutOfMemoryError&) {

@@ -8,7 +8,7 @@
 namespace sinkd {
 
 // Runs `work`; out of memory gives RESOURCE_EXHAUSTED, any other exception INTERNAL, a failed
-// device as DeviceFailed has it.
+// device as DeviceFailed has it. At the end, memory that it left free goes back to the system.
 absl::Status AtTorchBoundary(const std::function<absl::Status()>& work);
 
 }  // namespace sinkd

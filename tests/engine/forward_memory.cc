@@ -15,6 +15,7 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_split.h>
 
+#include "server/engine/activation_memory.h"
 #include "server/engine/memory_estimate.h"
 #include "server/engine/model.h"
 #include "tests/testing/process_memory.h"
@@ -59,6 +60,7 @@ int main(int argc, char** argv) {
   double peak = 0;
   std::thread([&] {
     ok = Run(**model, {Sample(64)});  // what libraries keep for good
+    sinkd::TrimActivations();
     malloc_trim(0);
     before = sinkd::testing::StatusBytes("VmRSS");
     sinkd::testing::ForgetPeak();
