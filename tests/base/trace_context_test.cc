@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
         Ignored{"MoreThanVersion00Has", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-"},
         Ignored{"UnderscoresForDashes", "00_4bf92f3577b34da6a3ce929d0e0e4736_00f067aa0ba902b7_01"},
         Ignored{"SpaceAround", " 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& form) { return form.param.name; });
 
 }  // namespace
 }  // namespace sinkd
