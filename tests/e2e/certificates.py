@@ -23,13 +23,13 @@ class Authority:
     def cleanup(self):
         self._folder.cleanup()
 
-    def issue(self, name, days=2):
-        """(certificate, key) for this common name, on localhost; `days` below 0: expired."""
+    def issue(self, name, days=2, hosts=("DNS:localhost", "IP:127.0.0.1")):
+        """(certificate, key) for this common name, on `hosts`; `days` below 0: expired."""
         self._count += 1
         base = self.folder / str(self._count)
         certificate, key = base.with_suffix(".crt"), base.with_suffix(".key")
         request, extensions = base.with_suffix(".csr"), base.with_suffix(".ext")
-        extensions.write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
+        extensions.write_text(f"subjectAltName={','.join(hosts)}\n")
         _openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
                  f"/CN={name}", "-keyout", key, "-out", request)
         _openssl("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.key,

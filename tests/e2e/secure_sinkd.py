@@ -76,6 +76,30 @@ class SecureSinkd(SinkdProcess):
                 return secured.getpeercert(binary_form=True)
 
 
+class _ByName(http.client.HTTPSConnection):
+    """To an address, whose certificate is to hold another name."""
+
+    def __init__(self, address, name, context):
+        super().__init__(name, timeout=PATIENCE, context=context)
+        self.address, self.secured = address, context
+
+    def connect(self):
+        host, port = self.address.rsplit(":", 1)
+        raw = socket.create_connection((host, int(port)), timeout=PATIENCE)
+        self.sock = self.secured.wrap_socket(raw, server_hostname=self.host)
+
+
+def get_by_name(address, name, path, context, headers):
+    """(status, text) of the server at the address, which is called `name`."""
+    connection = _ByName(address, name, context)
+    try:
+        connection.request("GET", path, headers=headers)
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+    finally:
+        connection.close()
+
+
 def call(channel, method, token=None, *, header=None, message=b""):
     """A call of any method with one message: its Failure, or None once it answered or ended well."""
     header = f"Bearer {token}" if header is None and token is not None else header

@@ -25,6 +25,14 @@ SCHEMA = [
     ("config/device", "cpu\nlisten = '0.0.0.0:1'", "does not match pattern"),
     ("config/load/0", "Llama", "does not match pattern"),
     ("config/load", "llama", "want array"),
+    ("config/memory-budget", "8GiB", "does not match pattern"),
+    ("config/max-caller-percent", 0, "minimum"),
+    ("config/max-connections", 1000001, "maximum"),
+    ("config/max-connections-per-address", "64", "want integer"),
+    ("config/stuck-after", "a while", "does not match pattern"),
+    ("config/compute-type", "float16", "must be one of"),
+    ("config/metrics-open", "yes", "want boolean"),
+    ("serviceMonitor/tls/key", "a", "not allowed"),
     ("models/pvc", "models", "not allowed"),
     ("models/existingClaim", "My Claim", "does not match pattern"),
     ("models/claim/size", "10 GB", "does not match pattern"),
@@ -88,7 +96,7 @@ TOGETHER = [
      "two servers write one sqlite file"),
     ({"tls": {"clientCa": True}}, "tls.clientCa needs tls.existingSecret"),
     ({"tls": {"existingSecret": "a"}, "probes": {"protocol": "grpc"}},
-     "the kubelet's gRPC probe speaks neither TLS nor tokens"),
+     "the kubelet's gRPC probe speaks no TLS; use auto or http"),
     ({"autoscaling": {"kind": "keda", "minReplicas": 9}, "store": {"kind": "off"}},
      "autoscaling.minReplicas 9 is over autoscaling.maxReplicas 4"),
     ({"shardedJob": JOB | {"model": ""}}, "shardedJob.model must name"),
@@ -101,6 +109,9 @@ TOGETHER = [
      "client.token.existingSecret must name the secret with that of shardedJob"),
     ({"serviceMonitor": {"enabled": True}, "tokens": {"existingSecret": "a"}},
      "serviceMonitor.token.existingSecret must name a secret with one"),
+    ({"serviceMonitor": {"enabled": True}, "tls": {"existingSecret": "a", "clientCa": True}},
+     "serviceMonitor.tls.existingSecret must name a secret with one"),
+    ({"config": {"token-file": "/t"}}, "config.token-file is set by the chart; give tokens."),
 ]
 
 

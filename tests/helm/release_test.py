@@ -71,8 +71,6 @@ class Settings(unittest.TestCase):
         for file in EXAMPLES:
             with self.subTest(file.name), tempfile.NamedTemporaryFile("w") as config:
                 text = settings(template(file))
-                if "tls-cert" in text and not has_tls():
-                    self.skipTest("this sinkd has no TLS")
                 config.write(text)
                 config.flush()
                 # Only a pod has that folder.
@@ -87,10 +85,24 @@ class Settings(unittest.TestCase):
                 for key, value in asked.items():
                     self.assertEqual(in_force[key], value, key)
 
+    def test_sinkd_starts_with_any_of_tls_certificates_and_tokens(self):
+        for tls in ({}, {"existingSecret": "a"}, {"existingSecret": "a", "clientCa": True}):
+            for tokens in ({}, {"existingSecret": "b"}):
+                with self.subTest(tls=tls, tokens=tokens), tempfile.NamedTemporaryFile("w") as config:
+                    config.write(settings(template(MINIMAL | {"tls": tls, "tokens": tokens})))
+                    config.flush()
+                    done = subprocess.run([Programs.sinkd, "--config", config.name, "--model-root", "/",
+                                           "--print-config"],
+                                          capture_output=True, text=True, check=False,
+                                          timeout=PATIENCE)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    protected = bool(tls and (tokens or tls.get("clientCa")))
+                    self.assertEqual(tomllib.loads(done.stdout)["insecure-listen"], not protected)
+
     def test_values_of_every_type_come_through(self):
         given = {"max-queue": 1000000, "max-message-bytes": 1073741824, "threads": 0,
                  "http-allow-host": ["a.example.org", "b"], "retain-age": "90d",
-                 "retain-bytes": "10GiB"}
+                 "retain-bytes": "10GiB", "memory-budget": "cpu=8GiB,cuda:0=60GiB", "metrics-open": True}
         there = tomllib.loads(settings(template(MINIMAL | {"config": given})))
         self.assertEqual({key: there[key] for key in given}, given)
 
@@ -128,7 +140,8 @@ class Release(unittest.TestCase):
             (Setting.folder / name).write_text("\n".join(lines) + "\n")
         (container,) = only(Setting.objects, "Job")["spec"]["template"]["spec"]["containers"]
         for _ in range(2):
-            code, _, err = sinkctl(whole_corpus(container["args"]))
+            code, _, err = sinkctl([each.replace("$(JOB_COMPLETION_INDEX)", "0")
+                                    for each in container["args"]])
             self.assertEqual(code, 0, err)
             code, out, err = sinkctl(["runs", "show", RUN, "--output=json", "--server="])
             self.assertEqual(code, 0, err)
@@ -190,16 +203,6 @@ class CopyModels(unittest.TestCase):
         done = self.copy()
         self.assertEqual(done.returncode, 1)
         self.assertIn(f"no models in {self.source}", done.stdout)
-
-
-def has_tls():
-    return b"--tls-cert" in subprocess.run([Programs.sinkd, "--help"], capture_output=True, check=True,
-                                           timeout=PATIENCE).stdout
-
-
-def whole_corpus(arguments):
-    """One shard of one is the corpus."""
-    return [each for each in arguments if not each.startswith("--shard=")]
 
 
 if __name__ == "__main__":

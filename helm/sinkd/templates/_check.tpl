@@ -10,6 +10,8 @@
 {{- fail (printf "config.%s is set by the chart; give store.kind and what stands below store" $key) -}}
 {{- else if hasPrefix "tls-" $key -}}
 {{- fail (printf "config.%s is set by the chart; give tls.existingSecret" $key) -}}
+{{- else if eq $key "token-file" -}}
+{{- fail "config.token-file is set by the chart; give tokens.existingSecret" -}}
 {{- end -}}
 {{- end -}}
 {{- if not (or .models.existingClaim .models.claim.create .models.copy.image) -}}
@@ -40,11 +42,16 @@
 {{- if and .tls.clientCa (not .tls.existingSecret) -}}
 {{- fail "tls.clientCa needs tls.existingSecret, whose ca.crt vouches for clients" -}}
 {{- end -}}
-{{- if and (eq .probes.protocol "grpc") (or .tls.existingSecret .tokens.existingSecret) -}}
-{{- fail "probes.protocol grpc: the kubelet's gRPC probe speaks neither TLS nor tokens; use auto or http" -}}
+{{- if and (eq .probes.protocol "grpc") .tls.existingSecret -}}
+{{- fail "probes.protocol grpc: the kubelet's gRPC probe speaks no TLS; use auto or http" -}}
 {{- end -}}
-{{- if and .tokens.existingSecret .serviceMonitor.enabled (not .serviceMonitor.token.existingSecret) -}}
-{{- fail "tokens are asked for, of Prometheus too: serviceMonitor.token.existingSecret must name a secret with one" -}}
+{{- if and .serviceMonitor.enabled (not (index .config "metrics-open")) -}}
+{{- if and .tokens.existingSecret (not .serviceMonitor.token.existingSecret) -}}
+{{- fail "tokens are asked for, of Prometheus too: serviceMonitor.token.existingSecret must name a secret with one, or config.metrics-open be true" -}}
+{{- end -}}
+{{- if and .tls.clientCa (not .serviceMonitor.tls.existingSecret) -}}
+{{- fail "certificates are asked for, of Prometheus too: serviceMonitor.tls.existingSecret must name a secret with one, or config.metrics-open be true" -}}
+{{- end -}}
 {{- end -}}
 {{- if gt (int .autoscaling.minReplicas) (int .autoscaling.maxReplicas) -}}
 {{- fail (printf "autoscaling.minReplicas %v is over autoscaling.maxReplicas %v" .autoscaling.minReplicas .autoscaling.maxReplicas) -}}

@@ -11,6 +11,9 @@
 {{- end }}
 {{- if .Values.client.token.existingSecret }}
 - {{ printf "--token-file=/etc/sinkctl/token/%s" .Values.client.token.key | quote }}
+{{- if not .Values.tls.existingSecret }}
+- --insecure-token
+{{- end }}
 {{- end }}
 {{- end -}}
 

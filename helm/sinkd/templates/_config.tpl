@@ -34,7 +34,8 @@ tls-key: /etc/sinkd/tls/tls.key
 {{- if .Values.tls.clientCa }}
 tls-client-ca: /etc/sinkd/tls/ca.crt
 {{- end }}
-{{- else }}
+{{- end }}
+{{- if not (and .Values.tls.existingSecret (or .Values.tls.clientCa .Values.tokens.existingSecret)) }}
 insecure-listen: true
 {{- end }}
 {{- if .Values.tokens.existingSecret }}
@@ -63,7 +64,7 @@ store: {{ .Values.store.kind | quote }}
 
 {{- define "sinkd.probesByHttp" -}}
 {{- with .Values -}}
-{{- if or (eq .probes.protocol "http") (and (eq .probes.protocol "auto") (or .tls.existingSecret .tokens.existingSecret)) -}}
+{{- if or (eq .probes.protocol "http") (and (eq .probes.protocol "auto") .tls.existingSecret) -}}
 true
 {{- end -}}
 {{- end -}}

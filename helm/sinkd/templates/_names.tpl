@@ -52,6 +52,11 @@ app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
 {{- end -}}
 {{- end -}}
 
+{{/* (root, protocol): as a service's port names it to meshes and gateways. */}}
+{{- define "sinkd.appProtocol" -}}
+{{- ternary "https" (index . 1) (not (empty (index . 0).Values.tls.existingSecret)) -}}
+{{- end -}}
+
 {{/* The label that lets a pod through the network policy. */}}
 {{- define "sinkd.clientLabel" -}}
 {{ include "sinkd.fullname" . }}-client: "true"

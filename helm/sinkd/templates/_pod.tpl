@@ -24,10 +24,10 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 securityContext: {{ include "sinkd.podSecurity" . | nindent 2 }}
 {{- end -}}
 
-{{/* (root, path, gRPC service) */}}
+{{/* (root, path). The kubelet takes any certificate, and shows none: sinkd asks for none there. */}}
 {{- define "sinkd.probe" -}}
 {{- if include "sinkd.probesByHttp" (index . 0) -}}
-httpGet: {path: {{ index . 1 }}, port: http}
+httpGet: {path: {{ index . 1 }}, port: http{{ if (index . 0).Values.tls.existingSecret }}, scheme: HTTPS{{ end }}}
 {{- else -}}
 grpc: {port: 50051}
 {{- end -}}
@@ -35,5 +35,10 @@ grpc: {port: 50051}
 
 {{/* Where sinkctl calls: every server's own address behind one name. */}}
 {{- define "sinkd.target" -}}
-dns:///{{ include "sinkd.fullname" . }}-headless.{{ .Release.Namespace }}.svc:50051
+dns:///{{ include "sinkd.host" . }}:50051
+{{- end -}}
+
+{{/* The name that certificates of servers hold. */}}
+{{- define "sinkd.host" -}}
+{{ include "sinkd.fullname" . }}-headless.{{ .Release.Namespace }}.svc
 {{- end -}}
