@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import tempfile
 import unittest
 
 from tests.deploy.built import PATIENCE, ROOT, run
+from tests.e2e.certificates import Authority
 
 CONTAINER = pathlib.Path(__file__).with_name("container.sh")
 USER = "65532:65532"
@@ -87,6 +89,7 @@ class Container:
 
     def __init__(self, models, **environment):
         variables = Image.config.get("Env", []) + [f"{name}={value}" for name, value in environment.items()]
+        self.environment = dict(each.split("=", 1) for each in variables)
         self.log = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
             ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", CONTAINER, Image.root, models,
@@ -100,7 +103,8 @@ class Container:
     def exec(self, *command):
         """(exit code, output, errors) of a command in the container, as `docker exec` would run it."""
         return run("nsenter", "--target", str(self.first), "--mount", "--net", "--pid",
-                   "chroot", f"--userspec={USER}", "--groups=", Image.root, *command)
+                   "chroot", f"--userspec={USER}", "--groups=", Image.root, *command,
+                   environment=self.environment)
 
     def said(self):
         if not self.log.closed:
@@ -172,6 +176,26 @@ class ServingTest(unittest.TestCase):
         command = ("/usr/local/bin/sinkctl", "health", "--wait", "--timeout", "60s")
         self.assertEqual(other.exec(*command)[0], 0, other.said())
         self.assertEqual(other.stop(), 0, other.said())
+
+    def test_its_health_check_passes_in_tls(self):
+        authority = Authority("lab")
+        self.addCleanup(authority.cleanup)
+        for file, name in zip((*authority.issue("sinkd"), authority.certificate), ("tls.crt", "tls.key", "ca.crt")):
+            shutil.copy(file, self.models / name)
+            (self.models / name).chmod(0o644)
+        token, line = [each.split(maxsplit=1)[1] for each in self.sinkctl(
+            "token", "new", "--name", "ci", "--role", "read")[1].splitlines()]
+        (self.models / "tokens").write_text(line)
+        (self.models / "token").write_text(token)
+        other = Container(self.models, SINKD_TLS_CERT="/models/tls.crt", SINKD_TLS_KEY="/models/tls.key",
+                          SINKD_TOKEN_FILE="/models/tokens", SINKD_DRAIN_DELAY="0s", SINKCTL_TLS_CA="/models/ca.crt")
+        self.addCleanup(other.stop)
+        code, said, problem = other.exec("/usr/local/bin/sinkctl", "health", "--wait", "--timeout", "60s")
+        self.assertEqual(code, 0, said + problem + other.said())
+        _, *command = Image.config["Healthcheck"]["Test"]
+        self.assertEqual(other.exec(*command), (0, "SERVING\n", ""))
+        self.assertEqual(other.exec("/usr/local/bin/sinkctl", "models", "--token-file", "/models/token")[0], 0)
+        self.assertEqual(other.exec("/usr/local/bin/sinkctl", "models")[0], 4)
 
     def test_it_refuses_to_serve_everyone_in_plaintext_unless_told_to(self):
         other = Container(self.models)
