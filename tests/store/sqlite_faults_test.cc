@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <new>
 
 #include <gtest/gtest.h>
 
@@ -34,6 +35,28 @@ std::vector<Record> LargeRecords(int call) {
   std::vector<Record> records = MakeRecords("key", kRecordsPerCall, call * kRecordsPerCall);
   for (Record& record : records) record.payload.resize(2000, 'p');
   return records;
+}
+
+// Memory runs out in the middle of a transaction.
+TEST(SqliteFaults, AnExceptionEndsItsWriteAndNoOther) {
+  const testing::ScratchFolder folder;
+  bool throws = false;
+  const auto now = [&throws]() -> StoreTime {
+    if (throws) throw std::bad_alloc();
+    return StoreTime{std::chrono::seconds(1)};
+  };
+  auto opened = OpenSqliteStore(folder.path(), {.now = now});
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  RunStore& store = **opened;
+  ASSERT_TRUE(store.Create({.id = kRun, .model_id = "model"}, IfExists::kFail).ok());
+  throws = true;
+  EXPECT_EQ(ReasonOf(store.Append(kRun, MakeRecords("lost", 3)).status()), "OUT_OF_MEMORY");
+  EXPECT_EQ(ReasonOf(store.Create({.id = "b", .model_id = "m"}, IfExists::kFail).status()),
+            "OUT_OF_MEMORY");
+  throws = false;
+  const std::vector<Record> records = MakeRecords("kept", 3);
+  EXPECT_TRUE(store.Append(kRun, records).ok());
+  EXPECT_EQ(ReadAll(store, kRun).size(), records.size());
 }
 
 // Appends until there is no room; how many calls were acknowledged. `full` is what the last one
