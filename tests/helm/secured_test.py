@@ -4,6 +4,7 @@ what is mounted lies in folders of this test, every name is that of the cluster.
     python -m tests.helm.secured_test BUILD_DIR ORACLE_DIR
 """
 
+import copy
 import json
 import pathlib
 import shutil
@@ -35,7 +36,7 @@ class Pod:
     """A pod of the chart's: its container, and the folders that its secrets would be mounted to."""
 
     def __init__(self, spec, secrets):
-        (self.container,) = spec["containers"]
+        (self.container,) = copy.deepcopy(spec["containers"])
         self.folders = {}
         volumes = {each["name"]: each.get("secret") for each in spec["volumes"]}
         for mount in self.container["volumeMounts"]:
