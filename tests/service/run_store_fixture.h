@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -26,8 +28,11 @@ class WatchedStore final : public RunStore {
   std::function<absl::Status(std::span<const Record>)> before_append;
   // Called before records are read.
   std::function<void()> before_read;
+  // The method that throws std::bad_alloc, if any. To be set while no call runs.
+  std::string out_of_memory_in;
 
   absl::StatusOr<Run> Create(const NewRun& run, IfExists if_exists) override {
+    MayThrow("Create");
     return store_->Create(run, if_exists);
   }
   absl::StatusOr<Run> Get(std::string_view run_id) override { return store_->Get(run_id); }
@@ -40,6 +45,7 @@ class WatchedStore final : public RunStore {
   absl::Status Delete(std::string_view run_id) override { return store_->Delete(run_id); }
   absl::StatusOr<std::vector<bool>> Append(std::string_view run_id,
                                            std::span<const Record> records) override {
+    MayThrow("Append");
     if (before_append) {
       if (absl::Status status = before_append(records); !status.ok()) return status;
     }
@@ -50,14 +56,17 @@ class WatchedStore final : public RunStore {
   }
   absl::StatusOr<std::vector<Record>> ReadRecords(std::string_view run_id,
                                                   const ReadOptions& options) override {
+    MayThrow("ReadRecords");
     if (before_read) before_read();
     return store_->ReadRecords(run_id, options);
   }
   absl::StatusOr<std::optional<Record>> Find(std::string_view run_id,
                                              std::string_view sample_key) override {
+    MayThrow("Find");
     return store_->Find(run_id, sample_key);
   }
   absl::Status AddStudy(std::string_view run_id, const StoredStudy& study) override {
+    MayThrow("AddStudy");
     return store_->AddStudy(run_id, study);
   }
   absl::StatusOr<std::optional<StoredStudy>> NextStudy(std::string_view run_id,
@@ -68,6 +77,10 @@ class WatchedStore final : public RunStore {
   absl::StatusOr<int64_t> SizeOnDisk() override { return store_->SizeOnDisk(); }
 
  private:
+  void MayThrow(std::string_view method) const {
+    if (method == out_of_memory_in) throw std::bad_alloc();
+  }
+
   const std::unique_ptr<RunStore> store_;
 };
 
