@@ -57,8 +57,24 @@ TEST(TokenizerFolder, AFileThatTheLibraryPanicsOnIsRefused) {
   TemporaryFolder folder;
   folder.Write("tokenizer.json",
                R"({"version":"1.0","model":{"type":"WordLevel","vocab":{"a":0},"unk_token":"a"},)"
-               R"("normalizer":{"type":"Precompiled","precompiled_charsmap":"AAQAAAEAAAAA"}})");
+               R"("normalizer":{"type":"Precompiled","precompiled_charsmap":"BAAAAAEAAAD/"}})");
   EXPECT_THAT(Refusal(folder, "tokenizer.json"), HasSubstr("precompiled_charsmap"));
+}
+
+// The library reserves what the map claims, here 1.7 GB, before it reads it.
+TEST(TokenizerFolder, AMapOfCharactersShorterThanItClaimsIsRefused) {
+  const std::string map = R"({"type":"Precompiled","precompiled_charsmap":"AAQAaQAAAAAA"})";
+  const std::string spelled =
+      R"({"type":"Precompiled","precompiled\u005fcharsmap":"AAQAaQAAAAAA"})";
+  for (const std::string& normalizer :
+       {map, spelled, R"({"type":"Sequence","normalizers":[{"type":"NFC"},)" + map + "]}"}) {
+    TemporaryFolder folder;
+    folder.Write("tokenizer.json",
+                 R"({"version":"1.0","model":{"type":"WordLevel","vocab":{"a":0},"unk_token":"a"},)"
+                 R"("normalizer":)" +
+                     normalizer + "}");
+    EXPECT_THAT(Refusal(folder, "tokenizer.json"), HasSubstr("than its first four bytes say"));
+  }
 }
 
 TEST(TokenizerFolder, AMissingFolderIsRefused) {

@@ -6,6 +6,7 @@ use tokenizers::{
     Tokenizer,
 };
 
+use crate::charsmap;
 use crate::class::Class;
 use crate::error::{Error, Result};
 use crate::folder::{unreadable, Folder, Vocabulary, TOKENIZER, TOKENIZER_CONFIG};
@@ -17,6 +18,7 @@ pub fn build(folder: &Folder, class: Class) -> Result<(Tokenizer, SpecialTokens)
     let mut from_files = false;
     let mut tokenizer = match folder.vocabulary()? {
         Vocabulary::TokenizerJson(bytes) => {
+            charsmap::check(&bytes)?;
             Tokenizer::from_bytes(bytes).map_err(|e| unreadable(TOKENIZER, e))?
         }
         Vocabulary::BytePairFiles { vocab, merges } => {

@@ -4,6 +4,7 @@
 //! folder -> template_source -> template (environment, python, date). text_tokenizer holds both.
 
 mod backend;
+mod charsmap;
 mod class;
 mod date;
 mod environment;
