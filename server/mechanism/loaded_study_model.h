@@ -1,17 +1,23 @@
-// LoadedStudyModel: a model of the registry as studies see it.
+// LoadedStudyModel: a model of the registry as studies see it. What a step takes on the model's
+// devices is held of their memory budget while it runs, and an output head while it lives.
 //
 // Ownership: holds the handle, and so keeps the model loaded.
-// Thread-safety and errors: as the functions of the engine behind each method.
+// Thread-safety and errors: as the functions of the engine behind each method; RESOURCE_EXHAUSTED
+// when the budget has no room.
 #pragma once
 
+#include <memory>
+
 #include "server/mechanism/study_model.h"
+#include "server/models/pass_memory.h"
 #include "server/models/registry.h"
 
 namespace sinkd {
 
 class LoadedStudyModel final : public StudyModel {
  public:
-  explicit LoadedStudyModel(ModelHandle handle) : handle_(std::move(handle)) {}
+  LoadedStudyModel(ModelHandle handle, std::shared_ptr<MemoryBudget> budget)
+      : handle_(std::move(handle)), memory_(model().info(), std::move(budget)) {}
 
   const ModelInfo& info() const override;
   std::string TokenText(int32_t id) const override;  // empty without a tokenizer
@@ -38,8 +44,11 @@ class LoadedStudyModel final : public StudyModel {
 
  private:
   const Model& model() const { return *handle_->model; }
+  // For a pass over `ids` once, and `beside` bytes more.
+  absl::StatusOr<MemoryBudget::Hold> Hold(const TokenIds& ids, int64_t beside = 0) const;
 
   const ModelHandle handle_;
+  const PassMemory memory_;
 };
 
 }  // namespace sinkd

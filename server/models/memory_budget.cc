@@ -135,15 +135,6 @@ bool MemoryBudget::WaitForRuns(const Hold& load, std::stop_token stop) const {
   });
 }
 
-absl::Status MemoryBudget::CheckRun(std::span<const std::string> devices, int64_t bytes) const {
-  const std::lock_guard lock(state_->mutex);
-  for (const std::string& device : devices) {
-    const MemorySnapshot& of = state_->Of(device);
-    if (bytes > RoomBesideModels(of)) return NoRoomToRun(of, bytes, RoomBesideModels(of));
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<MemoryBudget::Hold> MemoryBudget::HoldRun(std::span<const std::string> devices,
                                                          int64_t bytes) {
   DeviceBytes shares;

@@ -72,11 +72,8 @@ class MemoryBudget {
   // first.
   bool WaitForRuns(const Hold& load, std::stop_token stop) const;
 
-  // Whether a pass that takes `bytes` on each of `devices` fits beside all weights and loads.
-  // RESOURCE_EXHAUSTED naming what it takes, what there is and the ways out.
-  absl::Status CheckRun(std::span<const std::string> devices, int64_t bytes) const;
-
-  // As CheckRun, beside other passes too; held until the pass is over.
+  // For a pass that takes `bytes` on each of `devices`, beside all else. RESOURCE_EXHAUSTED naming
+  // what it takes, what there is and the ways out.
   absl::StatusOr<Hold> HoldRun(std::span<const std::string> devices, int64_t bytes);
 
   // Of all devices that were named or asked for, by name.

@@ -37,12 +37,8 @@ class SampleRunner {
                                                std::string_view date) const = 0;
   virtual std::string TokenText(int32_t id) const = 0;
 
-  // Whether the device's memory budget has room for one forward pass over samples of these lengths
-  // beside all models: RESOURCE_EXHAUSTED naming what the pass takes, what there is and the ways
-  // out. What a sample alone is refused for it will be refused for in any batch.
-  virtual absl::Status CheckRoom(std::span<const int64_t>) const { return absl::OkStatus(); }
-
-  // As Model::Run; RESOURCE_EXHAUSTED when the budget has no room now, as CheckRoom.
+  // As Model::Run; RESOURCE_EXHAUSTED when the device's memory budget has no room for the pass,
+  // naming what it takes, what there is and the ways out.
   virtual absl::StatusOr<std::vector<Trace>> Run(std::span<const TokenIds> batch,
                                                  const TraceRequest& request,
                                                  std::stop_token stop) const = 0;

@@ -5,31 +5,20 @@
 #include <variant>
 
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_split.h>
 
 #include "server/base/status.h"
-#include "server/engine/memory_estimate.h"
 #include "server/mechanism/loaded_study_model.h"
+#include "server/models/pass_memory.h"
 
 namespace sinkd {
 namespace {
-
-// The devices of ModelInfo::device, "cpu" or "cuda:0=0-15,cuda:1=16-31".
-std::vector<std::string> DevicesOf(const std::string& placement) {
-  std::vector<std::string> devices;
-  for (const auto part : absl::StrSplit(placement, ',')) {
-    devices.emplace_back(part.substr(0, part.find('=')));
-  }
-  return devices;
-}
 
 class LoadedModelRunner final : public SampleRunner {
  public:
   LoadedModelRunner(ModelHandle model, std::shared_ptr<MemoryBudget> budget)
       : model_(std::move(model)),
-        study_model_(model_),
-        budget_(std::move(budget)),
-        devices_(DevicesOf(info().device)) {}
+        study_model_(model_, budget),
+        memory_(info(), std::move(budget)) {}
 
   const ModelInfo& info() const override { return model_->model->info(); }
 
@@ -53,17 +42,12 @@ class LoadedModelRunner final : public SampleRunner {
     return model_->tokenizer ? model_->tokenizer->TokenText(id) : std::string();
   }
 
-  absl::Status CheckRoom(std::span<const int64_t> lengths) const override {
-    return budget_->CheckRun(devices_, Bytes(lengths));
-  }
-
   absl::StatusOr<std::vector<Trace>> Run(std::span<const TokenIds> batch,
                                          const TraceRequest& request,
                                          std::stop_token stop) const override {
     std::vector<int64_t> lengths;
     for (const TokenIds& ids : batch) lengths.push_back(static_cast<int64_t>(ids.size()));
-    SINKD_ASSIGN_OR_RETURN(const MemoryBudget::Hold hold,
-                           budget_->HoldRun(devices_, Bytes(lengths)));
+    SINKD_ASSIGN_OR_RETURN(const MemoryBudget::Hold hold, memory_.Hold(lengths));
     return model_->model->Run(batch, request, std::move(stop));
   }
 
@@ -73,14 +57,9 @@ class LoadedModelRunner final : public SampleRunner {
   }
 
  private:
-  int64_t Bytes(std::span<const int64_t> lengths) const {
-    return ForwardBytes(info().spec, info().compute_type, devices_.front(), lengths);
-  }
-
   const ModelHandle model_;
   const LoadedStudyModel study_model_;
-  const std::shared_ptr<MemoryBudget> budget_;
-  const std::vector<std::string> devices_;
+  const PassMemory memory_;
 };
 
 }  // namespace

@@ -33,7 +33,8 @@ class PlantedStudies : public testing::Test {
     planted_ = Json::parse(planted);
     absl::StatusOr<LoadedModel> loaded = LoadCheckpoint(kFolder, {.device = "cpu"}, {}, {});
     ASSERT_TRUE(loaded.ok()) << loaded.status();
-    model_ = new LoadedStudyModel(std::make_shared<const LoadedModel>(*std::move(loaded)));
+    model_ = new LoadedStudyModel(std::make_shared<const LoadedModel>(*std::move(loaded)),
+                                  std::make_shared<MemoryBudget>());
   }
   static void TearDownTestSuite() {
     delete model_;

@@ -181,8 +181,8 @@ TEST(MemoryBudget, APassTakesWhatModelsLeave) {
   const std::span<const std::string> devices(&cpu, 1);
   auto load = budget.TryHold({{"cpu", 600}});
   ASSERT_TRUE(load.has_value());
-  EXPECT_TRUE(budget.CheckRun(devices, 400).ok());
-  const absl::Status refused = budget.CheckRun(devices, 401);
+  EXPECT_TRUE(budget.HoldRun(devices, 400).ok());
+  const absl::Status refused = budget.HoldRun(devices, 401).status();
   EXPECT_TRUE(absl::IsResourceExhausted(refused));
   EXPECT_THAT(refused.message(), HasSubstr("401 bytes"));
   EXPECT_THAT(refused.message(), HasSubstr("400 bytes of the 1000 bytes"));
