@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from tests.deploy.built import PATIENCE, ROOT, run
@@ -99,6 +100,16 @@ class Container:
         self.first = None  # its process 1, as this system counts
         while self.first is None and self.process.poll() is None:
             self.first = next(map(int, children.read_text().split()), None)
+        # Until it has become the program, its files are not mounted, and it is deaf to signals.
+        while self.process.poll() is None and not self.runs_program():
+            time.sleep(0.01)
+
+    def runs_program(self):
+        try:
+            name = pathlib.Path(f"/proc/{self.first}/comm").read_text().strip()
+        except OSError:  # it is gone
+            return False
+        return name == pathlib.PurePath(Image.config["Entrypoint"][0]).name
 
     def exec(self, *command):
         """(exit code, output, errors) of a command in the container, as `docker exec` would run it."""
