@@ -271,6 +271,16 @@ INSTANTIATE_TEST_SUITE_P(
                    {"--max-message-bytes", "9223372036854775807GiB"},
                    {},
                    {"--max-message-bytes", "1073741824"}},
+        BadSetting{"MemoryWithoutDevice",
+                   {"--memory-budget", "8GiB"},
+                   {},
+                   {"--memory-budget", "8GiB", "cpu=8GiB,cuda:0=60GiB"}},
+        BadSetting{"MemoryOfNoDevice", {"--memory-budget", "tpu=8GiB"}, {}, {"tpu=8GiB"}},
+        BadSetting{"MemoryTwice",
+                   {"--memory-budget", "cpu=8GiB,cpu=9GiB"},
+                   {},
+                   {"--memory-budget", "each once"}},
+        BadSetting{"LittleMemory", {"--memory-budget", "cpu=1000"}, {}, {"1000", "1048576"}},
         BadSetting{"TimeUnit", {"--drain-delay", "5 s"}, {}, {"--drain-delay", "5 s", "3600s"}},
         BadSetting{"LongDrain", {"--drain-timeout", "61m"}, {}, {"--drain-timeout", "3600s"}},
         BadSetting{"StuckAfterNothing", {"--stuck-after", "0s"}, {}, {"--stuck-after", "1s to 1h"}},
@@ -366,6 +376,21 @@ TEST_F(ConfigTest, TakesADeviceAllOfThemOrAMap) {
     EXPECT_EQ(Good({"--config", WriteFile(std::string("device = \"") + device + "\"\n")}).device,
               device);
   }
+}
+
+TEST_F(ConfigTest, AMemoryBudgetIsReadByDeviceAndPrinted) {
+  EXPECT_TRUE(Good({}).memory_budget.empty());
+  const Config config = Good({"--memory-budget", "cuda:0=60GiB,cpu=512MiB"});
+  EXPECT_EQ(config.memory_budget, (std::map<std::string, int64_t>{{"cpu", int64_t{512} << 20},
+                                                                  {"cuda:0", int64_t{60} << 30}}));
+  const std::string file = WriteFile("memory-budget = \"cpu=2GiB\"\n");
+  EXPECT_EQ(Good({"--config", file}).memory_budget.at("cpu"), int64_t{2} << 30);
+  EXPECT_EQ(Good({"--config", file}, {{"SINKD_MEMORY_BUDGET", "cpu=1GiB"}}).memory_budget.at("cpu"),
+            int64_t{1} << 30);
+  const auto printed = Parse({"--model-root", root_.string(), "--memory-budget",
+                              "cuda:0=60GiB,cpu=512MiB", "--print-config"});
+  ASSERT_TRUE(printed.ok()) << printed.status();
+  EXPECT_THAT(*printed->text, HasSubstr("\"cpu=536870912,cuda:0=64424509440\""));
 }
 
 TEST_F(ConfigTest, KnowsLoopbackAddresses) {

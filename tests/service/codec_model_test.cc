@@ -76,12 +76,18 @@ TEST(CodecModel, ALoadedModelSaysWhereAndHow) {
   entry.info->residency = Residency::kStreamed;
   entry.info->weight_bytes = 270;
   entry.info->warnings = {"extra tensor"};
+  entry.pinned = true;
+  entry.users = 3;
+  entry.last_used = std::chrono::system_clock::time_point(std::chrono::seconds(1700000000));
   const sinks::v1::Model model = EncodeModel(entry);
   EXPECT_EQ(model.device(), "cuda:0");
   EXPECT_EQ(model.compute_type(), sinks::v1::COMPUTE_TYPE_BFLOAT16);
   EXPECT_EQ(model.residency(), sinks::v1::RESIDENCY_STREAMED);
   EXPECT_EQ(model.weight_bytes(), 270);
   EXPECT_EQ(model.warnings(0), "extra tensor");
+  EXPECT_TRUE(model.pinned());
+  EXPECT_EQ(model.users(), 3);
+  EXPECT_EQ(model.last_used_time().seconds(), 1700000000);
 }
 
 }  // namespace

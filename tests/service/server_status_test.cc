@@ -54,7 +54,11 @@ class OneSample {
 
 TEST(ServerStatus, TellsOfAnIdleServer) {
   RunningServer running({.max_streams = 7, .limits = {.version = "1.2.3"}});
-  running.catalog.memory = {{.device = "cpu", .budget_bytes = 100, .weight_bytes = 40}};
+  running.catalog.memory = {{.device = "cpu",
+                             .budget_bytes = 100,
+                             .weight_bytes = 40,
+                             .loading_bytes = 30,
+                             .running_bytes = 20}};
   const v1::ServerStatus before = GetStatus(running);
   EXPECT_EQ(before.version(), "1.2.3");
   EXPECT_TRUE(before.serving());
@@ -67,6 +71,8 @@ TEST(ServerStatus, TellsOfAnIdleServer) {
   EXPECT_EQ(before.devices(0).name(), "cpu");
   EXPECT_EQ(before.devices(0).budget_bytes(), 100);
   EXPECT_EQ(before.devices(0).weight_bytes(), 40);
+  EXPECT_EQ(before.devices(0).loading_bytes(), 30);
+  EXPECT_EQ(before.devices(0).running_bytes(), 20);
 
   running.server->SetServing(false);
   const v1::ServerStatus after = GetStatus(running);

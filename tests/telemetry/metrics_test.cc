@@ -137,6 +137,20 @@ TEST(Metrics, TellWhatWaitsByLane) {
   EXPECT_EQ(Value(metrics, "sinkd_lane_wait_seconds_count{lane=\"batch\"}"), 0);
 }
 
+TEST(Metrics, TellWhatIsTakenOfAMemoryBudget) {
+  Metrics metrics("1", kMethods);
+  EXPECT_EQ(Value(metrics, "sinkd_memory_budget_bytes{device=\"cpu\"}"), 0);
+  EXPECT_EQ(Value(metrics, "sinkd_model_evictions_total"), 0);
+  metrics.SetMemory("cuda:0", 100, 40, 30);
+  metrics.SetMemory("cuda:0", 100, 50, 0);
+  EXPECT_EQ(Value(metrics, "sinkd_memory_budget_bytes{device=\"cuda:0\"}"), 100);
+  EXPECT_EQ(Value(metrics, "sinkd_memory_weight_bytes{device=\"cuda:0\"}"), 50);
+  EXPECT_EQ(Value(metrics, "sinkd_memory_reserved_bytes{device=\"cuda:0\"}"), 0);
+  metrics.SetEvictions(2);
+  metrics.SetEvictions(3);
+  EXPECT_EQ(Value(metrics, "sinkd_model_evictions_total"), 3);
+}
+
 TEST(Metrics, FollowModelsInAndOutOfMemory) {
   Metrics metrics("1", kMethods);
   metrics.LoadDone(LoadOutcome::kOk, milliseconds(2500));
