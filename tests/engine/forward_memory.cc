@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   double before = 0;
   double peak = 0;
   std::thread([&] {
-    ok = Run(**model, {Sample(64)});  // what libraries keep for good
+    ok = Run(**model, batch);  // what libraries keep for good, kernels of these shapes among it
     sinkd::TrimActivations();
     malloc_trim(0);
     before = sinkd::testing::StatusBytes("VmRSS");
