@@ -11,18 +11,15 @@
 namespace sinkd {
 namespace {
 
-// Samples from here on take their key heads one by one, each a product for Linear; shorter ones all
-// together, where the number of calls would count.
-constexpr int64_t kLongSample = 256;
-
 // Strips of a sample come in about so many widths: the libraries make and keep a kernel for each.
 constexpr int64_t kWidths = 32;
 
 // A power of two, so that samples of other lengths give products of the same shapes, for which the
 // libraries keep their kernels.
 int64_t StripQueries(int64_t heads, int64_t positions) {
+  const int64_t most = positions < kLongSample ? kShortStripElements : kStripElements;
   int64_t queries = kMaxQueries;
-  while (queries > kMinQueries && queries * heads * positions > kStripElements) queries /= 2;
+  while (queries > kMinQueries && queries * heads * positions > most) queries /= 2;
   return queries;
 }
 
@@ -48,7 +45,7 @@ at::Tensor StripMask(int64_t first_query, int64_t queries, int64_t first_key, in
 // The heads of one pass over the strips. Query heads of one group share a key head, so a group is
 // one matrix product.
 struct Heads {
-  at::Tensor q;      // [n, G, T, D], scaled
+  at::Tensor q;      // [n, G, T, D]
   at::Tensor k;      // [n, T, D]
   at::Tensor v;      // [n, T, D]
   at::Tensor sinks;  // [n G], or undefined
@@ -71,8 +68,10 @@ class Strips {
     const int64_t group = heads.q.size(1);
     const int64_t step = StripQueries(kv_heads * group, positions_);
     const int64_t key_step = KeyStep(step, positions_);
+    const int64_t longest = std::min(step, positions_);
     const at::Tensor causal =
-        StripMask(0, step, 0, step, /*window=*/0, input_.q.options());  // of any strip's last keys
+        at::full({longest, longest}, -std::numeric_limits<float>::infinity(), input_.q.options())
+            .triu_(1);  // of any strip's last keys
     for (int64_t first = 0; first < positions_; first += step) {
       const int64_t queries = std::min(step, positions_ - first);
       const int64_t first_key =
@@ -80,8 +79,8 @@ class Strips {
       const int64_t visible = first + queries - first_key;
       const int64_t keys =
           std::min((visible + key_step - 1) / key_step * key_step, positions_ - first_key);
-      const at::Tensor strip =
-          heads.q.narrow(2, first, queries).reshape({kv_heads, group * queries, size_});
+      const at::Tensor strip = (heads.q.narrow(2, first, queries) * input_.scale)
+                                   .reshape({kv_heads, group * queries, size_});
       at::Tensor scores = Product(strip, heads.k.narrow(1, first_key, keys).transpose(1, 2))
                               .view({kv_heads * group, queries, keys});
       if (input_.cap > 0) scores.div_(input_.cap).tanh_().mul_(input_.cap);
@@ -91,7 +90,9 @@ class Strips {
         // Only the last keys can lie ahead of a query.
         scores.narrow(2, visible - queries, queries)
             .add_(causal.narrow(0, 0, queries).narrow(1, 0, queries));
-        scores.narrow(2, visible, keys - visible).fill_(-std::numeric_limits<float>::infinity());
+        if (keys > visible) {
+          scores.narrow(2, visible, keys - visible).fill_(-std::numeric_limits<float>::infinity());
+        }
       }
       const at::Tensor weights = Share(scores, heads, first, first_key);
       const at::Tensor mixed = Product(weights.view({kv_heads, group * queries, keys}),
@@ -147,20 +148,18 @@ at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t bl
   const int64_t size = input.q.size(2);
   const int64_t kv_heads = input.k.size(1);
   const int64_t group = heads / kv_heads;
-  const at::Tensor q = (input.q * input.scale)
-                           .view({positions, kv_heads, group, size})
-                           .permute({1, 2, 0, 3})
-                           .contiguous();
-  const at::Tensor k = input.k.transpose(0, 1).contiguous();
-  const at::Tensor v = input.v.transpose(0, 1).contiguous();
+  const at::Tensor q = input.q.transpose(0, 1).unflatten(0, {kv_heads, group});
+  const at::Tensor k = input.k.transpose(0, 1);
+  const at::Tensor v = input.v.transpose(0, 1);
   at::Tensor out = at::empty({positions, heads, size}, input.q.options());
   const bool one_by_one = q.is_cpu() && positions >= kLongSample && UsesOneDnn();
   const int64_t step = one_by_one ? 1 : kv_heads;
   const Strips strips(input, observer, block, sample);
   for (int64_t h = 0; h < kv_heads; h += step) {
+    // Already contiguous where a head's rows lie together.
     const Heads some{.q = q.narrow(0, h, step),
-                     .k = k.narrow(0, h, step),
-                     .v = v.narrow(0, h, step),
+                     .k = one_by_one ? k.narrow(0, h, step).contiguous() : k,
+                     .v = one_by_one ? v.narrow(0, h, step).contiguous() : v,
                      .sinks = input.sinks.defined() ? input.sinks.narrow(0, h * group, step * group)
                                                     : at::Tensor(),
                      .first_query_head = h * group};

@@ -12,6 +12,7 @@
 namespace sinkd {
 
 struct AttentionInput {
+  // Fastest where a head's rows lie together.
   at::Tensor q;        // [T, H, D] float32, rotated
   at::Tensor k;        // [T, K, D] float32, rotated
   at::Tensor v;        // [T, K, D] float32

@@ -30,16 +30,25 @@ class BlockPass {
         tap_(observer, block, group.first_row) {}
 
   // The block's output for its input `x`, both [rows, C] float32.
-  at::Tensor Run(const at::Tensor& x) const;
+  at::Tensor Run(at::Tensor x) const;
 
   // The same, given `attention` [rows, C], what attention adds. Rows do not mix here: the group may
   // be any rows, of whatever samples.
-  at::Tensor Join(const at::Tensor& x, const at::Tensor& attention) const;
+  at::Tensor Join(at::Tensor x, at::Tensor attention) const;
 
  private:
-  // What attention and MLP add to the stream when they read `in`, [rows, C] float32.
-  at::Tensor Attention(const at::Tensor& in) const;
+  struct Projected {
+    at::Tensor q, k,
+        v;  // [rows, heads, head_size] float32, q and k rotated, a head's rows together
+  };
+
+  // What attention and MLP add to the stream, [rows, C] float32: attention reads `in`, the MLP the
+  // stream `x` itself.
+  at::Tensor Attention(at::Tensor in) const;
   at::Tensor Mlp(const at::Tensor& x) const;
+  Projected Project(at::Tensor in) const;
+  // Attention of every sample, [rows, heads * head_size], in the type that the output reads.
+  at::Tensor Mixed(const Projected& projected) const;
   // `rows` as edited, shown to the tap.
   at::Tensor Edited(Site site, const at::Tensor& rows, int64_t first_row = 0) const;
   // Applies a norm that the decoder may not have.

@@ -140,7 +140,7 @@ absl::StatusOr<Matrix> RunMlpAlone(const Model& model, int64_t block, const Matr
     for (const at::Tensor& part : in.split(kMlpRows)) {
       Beat();
       if (stop.stop_requested()) return Cancelled("the analysis was cancelled");
-      out.push_back(RunMlp(spec, *weights, part, BlockTap(nobody, block, 0), 0));
+      out.push_back(RunMlp(spec, *weights, part, {}, BlockTap(nobody, block, 0), 0));
     }
     added = ToMatrix(at::cat(out));
     return absl::OkStatus();

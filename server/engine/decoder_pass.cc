@@ -1,6 +1,7 @@
 #include "server/engine/decoder_pass.h"
 
 #include <optional>
+#include <utility>
 
 #include <ATen/ATen.h>
 
@@ -68,7 +69,8 @@ absl::Status DecoderPass::RunBlock(const BlockWeights& weights, int64_t block,
     if (!edits.empty()) editor.emplace(edits, block, groups_[g]);
     const BlockPass pass(spec_, weights, block, groups_[g], RopeOn(device), observer,
                          editor ? &*editor : nullptr);
-    states_[g] = pass.Run(states_[g].to(device));
+    at::Tensor x = std::exchange(states_[g], {}).to(device);
+    states_[g] = pass.Run(std::move(x));
   }
   return absl::OkStatus();
 }

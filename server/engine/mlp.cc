@@ -10,7 +10,8 @@
 namespace sinkd {
 namespace {
 
-// A row is massive when one channel holds this share of its energy (Sun et al., arXiv 2402.17762).
+// A row is massive when one channel holds this share of its energy and as much beside the stream's
+// (Sun et al., arXiv 2402.17762).
 constexpr double kMassiveShare = 0.25;
 
 at::Tensor DenseMlp(const DecoderSpec& spec, const MlpWeights& mlp, const at::Tensor& in,
@@ -27,7 +28,7 @@ at::Tensor DenseMlp(const DecoderSpec& spec, const MlpWeights& mlp, const at::Te
 }
 
 at::Tensor PlainMlp(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& in,
-                    const BlockTap& tap, int64_t first_row) {
+                    const at::Tensor& stream, const BlockTap& tap, int64_t first_row) {
   const bool sparse = !weights.experts.empty();
   const at::ScalarType type =
       sparse ? weights.experts.front().down.scalar_type() : weights.mlp.down.scalar_type();
@@ -37,7 +38,9 @@ at::Tensor PlainMlp(const DecoderSpec& spec, const BlockWeights& weights, const 
   // A massive activation comes from one or two units, so that bfloat16's rounding of each shows
   // whole in its norm: such rows are computed again in float32.
   const at::Tensor energy = out.square();
-  const at::Tensor massive = energy.amax(-1) > kMassiveShare * energy.sum(-1);
+  const at::Tensor largest = energy.amax(-1);
+  at::Tensor massive = largest > kMassiveShare * energy.sum(-1);
+  if (stream.defined()) massive.logical_and_(largest > kMassiveShare * stream.square().sum(-1));
   const at::Tensor rows = massive.nonzero().squeeze(1);
   if (rows.size(0) == 0) return out;
   const at::Tensor again = in.index_select(0, rows);
@@ -49,8 +52,10 @@ at::Tensor PlainMlp(const DecoderSpec& spec, const BlockWeights& weights, const 
 }  // namespace
 
 at::Tensor RunMlp(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& in,
-                  const BlockTap& tap, int64_t first_row) {
-  const at::Tensor out = PlainMlp(spec, weights, in, tap, first_row);
+                  const at::Tensor& stream, const BlockTap& tap, int64_t first_row) {
+  const bool normed = weights.mlp_output_norm.weight.defined();
+  const at::Tensor out =
+      PlainMlp(spec, weights, in, normed ? at::Tensor() : stream, tap, first_row);
   return Normalize(spec.norm, out, weights.mlp_output_norm, spec.norm_epsilon);
 }
 

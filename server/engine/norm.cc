@@ -4,15 +4,17 @@
 
 namespace sinkd {
 
-at::Tensor Normalize(NormKind kind, const at::Tensor& x, const NormWeights& norm, double epsilon) {
-  if (!norm.weight.defined()) return x;
+at::Tensor Normalize(NormKind kind, const at::Tensor& x, const NormWeights& weights,
+                     double epsilon) {
+  if (!weights.weight.defined()) return x;
   const at::Tensor wide = x.to(at::kFloat);
-  const at::Tensor weight = norm.weight.to(at::kFloat);
+  const at::Tensor weight = weights.weight.to(at::kFloat);
   if (kind == NormKind::kLayer) {
-    return at::layer_norm(wide, {wide.size(-1)}, weight, norm.bias.to(at::kFloat), epsilon);
+    return at::layer_norm(wide, {wide.size(-1)}, weight, weights.bias.to(at::kFloat), epsilon);
   }
-  const at::Tensor scale = at::rsqrt(wide.square().mean(-1, /*keepdim=*/true) + epsilon);
-  return (kind == NormKind::kRmsOnePlus ? 1 + weight : weight) * (wide * scale);
+  const at::Tensor norm = at::linalg_vector_norm(wide, 2, at::IntArrayRef{-1}, /*keepdim=*/true);
+  const at::Tensor scale = at::rsqrt(norm.square() / wide.size(-1) + epsilon);
+  return (wide * scale).mul_(kind == NormKind::kRmsOnePlus ? 1 + weight : weight);
 }
 
 }  // namespace sinkd

@@ -15,6 +15,11 @@ inline constexpr int64_t kMlpRows = 512;
 // Scores of one strip of attention stay near the caches: heads x queries x keys elements at most,
 // but never fewer queries than kMinQueries.
 inline constexpr int64_t kStripElements = int64_t{1} << 20;
+
+// Samples from here on take their key heads one by one, each a product for Linear; shorter ones all
+// key heads together, since there the number of calls counts, and on the CPU a sample a thread.
+inline constexpr int64_t kLongSample = 256;
+inline constexpr int64_t kShortStripElements = int64_t{1} << 18;  // a thread
 inline constexpr int64_t kMinQueries = 32;
 inline constexpr int64_t kMaxQueries = 256;
 

@@ -96,32 +96,48 @@ at::Tensor InverseFrequencies(const RopeSpec& rope, int64_t positions) {
   return {};
 }
 
-const RopeTables* RopeCache::Get(int64_t block, int64_t positions) {
+const RopeTables* RopeCache::Get(int64_t block, const RowGroup& group) {
   const int32_t index = spec_.rope_of_block[static_cast<size_t>(block)];
   if (index < 0) return nullptr;
-  const RopeSpec& rope = spec_.ropes[static_cast<size_t>(index)];
-  if (!DependsOnLength(rope)) {
-    // Any table that is long enough will do.
-    const auto longer = tables_.lower_bound({index, positions});
-    if (longer != tables_.end() && longer->first.first == index) return &longer->second;
+  const auto [place, added] = of_groups_.try_emplace({index, group.first_row});
+  if (!added) return &place->second;
+  std::vector<at::Tensor> cos, sin;
+  for (int64_t s = 0; s < group.samples(); ++s) {
+    const RopeTables& tables = OfSample(index, group.length(s));
+    cos.push_back(tables.cos.narrow(0, 0, group.length(s)));
+    sin.push_back(tables.sin.narrow(0, 0, group.length(s)));
   }
-  const auto [place, added] = tables_.try_emplace({index, positions});
-  if (added) place->second = MakeTables(rope, positions, device_);
+  const bool one = group.samples() == 1;
+  place->second = {.cos = one ? cos.front() : at::cat(cos),
+                   .sin = one ? sin.front() : at::cat(sin)};
   return &place->second;
 }
 
-at::Tensor Rotate(const at::Tensor& x, const RopeTables& tables) {
+const RopeTables& RopeCache::OfSample(int32_t index, int64_t positions) {
+  const RopeSpec& rope = spec_.ropes[static_cast<size_t>(index)];
+  if (!DependsOnLength(rope)) {
+    // Any table that is long enough will do.
+    const auto longer = of_samples_.lower_bound({index, positions});
+    if (longer != of_samples_.end() && longer->first.first == index) return longer->second;
+  }
+  const auto [place, added] = of_samples_.try_emplace({index, positions});
+  if (added) place->second = MakeTables(rope, positions, device_);
+  return place->second;
+}
+
+void Rotate(const at::Tensor& x, const RopeTables& tables, at::Tensor out) {
   const int64_t half = tables.cos.size(1);
   const int64_t rest = x.size(-1) - 2 * half;
-  const at::Tensor cos = tables.cos.narrow(0, 0, x.size(0)).unsqueeze(1);
-  const at::Tensor sin = tables.sin.narrow(0, 0, x.size(0)).unsqueeze(1);
+  const at::Tensor cos = tables.cos.unsqueeze(1);
+  const at::Tensor sin = tables.sin.unsqueeze(1);
   const at::Tensor first = x.narrow(-1, 0, half);
   const at::Tensor second = x.narrow(-1, half, half);
-  at::Tensor out = at::empty(x.sizes(), x.options());
-  out.narrow(-1, 0, half).copy_(first * cos - second * sin);
-  out.narrow(-1, half, half).copy_(second * cos + first * sin);
+  at::Tensor out_first = out.narrow(-1, 0, half);
+  at::Tensor out_second = out.narrow(-1, half, half);
+  // Products are rounded before they are added, as transformers does it.
+  at::mul_out(out_first, first, cos).sub_(second * sin);
+  at::mul_out(out_second, second, cos).add_(first * sin);
   if (rest > 0) out.narrow(-1, 2 * half, rest).copy_(x.narrow(-1, 2 * half, rest));
-  return out;
 }
 
 }  // namespace sinkd

@@ -8,6 +8,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "server/engine/decoder_spec.h"
+#include "server/engine/row_group.h"
 
 namespace sinkd {
 
@@ -17,7 +18,7 @@ namespace sinkd {
 at::Tensor InverseFrequencies(const RopeSpec& rope, int64_t positions);
 
 struct RopeTables {
-  at::Tensor cos;  // [positions, dimensions / 2] float32, times the attention factor
+  at::Tensor cos;  // [rows, dimensions / 2] float32, times the attention factor
   at::Tensor sin;
 };
 
@@ -27,16 +28,21 @@ class RopeCache {
   // `spec` is borrowed.
   RopeCache(const DecoderSpec& spec, const at::Device& device) : spec_(spec), device_(device) {}
 
-  // The rotation of block `block` for a sample of `positions` tokens; nullptr when it has none.
-  const RopeTables* Get(int64_t block, int64_t positions);
+  // The rotation of block `block` for the rows of a group; nullptr when it has none. Groups of a
+  // pass are told apart by their first row.
+  const RopeTables* Get(int64_t block, const RowGroup& group);
 
  private:
+  // Of position 0, 1, ... of a sample of `positions` tokens; may have more rows.
+  const RopeTables& OfSample(int32_t index, int64_t positions);
+
   const DecoderSpec& spec_;
   at::Device device_;
-  std::map<std::pair<int32_t, int64_t>, RopeTables> tables_;
+  std::map<std::pair<int32_t, int64_t>, RopeTables> of_samples_;  // by rope and tokens
+  std::map<std::pair<int32_t, int64_t>, RopeTables> of_groups_;   // by rope and first row
 };
 
-// Rotates the first channels of `x` [T, heads, head_size] float32; returns a new tensor.
-at::Tensor Rotate(const at::Tensor& x, const RopeTables& tables);
+// Rotates the first channels of `x` [rows, heads, head_size] float32 into `out`, of the same shape.
+void Rotate(const at::Tensor& x, const RopeTables& tables, at::Tensor out);
 
 }  // namespace sinkd

@@ -67,9 +67,9 @@ void Mlp(benchmark::State& state, at::ScalarType type) {
   const at::Tensor in = at::randn({state.range(1), shape.hidden});
   TraceBuilder builder = BuilderFor(shape, state.range(1), false);
   const BlockTap tap(builder, 0, 0);
-  RunMlp(spec, weights, in, tap, 0);
+  RunMlp(spec, weights, in, {}, tap, 0);
   for (auto _ : state) {
-    benchmark::DoNotOptimize(RunMlp(spec, weights, in, tap, 0));
+    benchmark::DoNotOptimize(RunMlp(spec, weights, in, {}, tap, 0));
   }
 }
 
