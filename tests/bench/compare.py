@@ -3,7 +3,7 @@
     python -m tests.bench.compare BUILD_DIR MODEL_FOLDER [--quick] [--threads N] [--write PAGE]
 
 Contestants take turns, in one go, and times are compared within a turn, since a machine's speed
-drifts. A model folder in float32; BUILD_DIR holds server/sinkd and tests/bench/forward_bench.
+drifts. All compute in float32 but for sinkd's second server; BUILD_DIR holds server/sinkd and tests/bench/forward_bench.
 """
 
 import argparse
@@ -22,8 +22,8 @@ LENGTHS = (64, 512, 1024, 2048, 4096, 8192)
 QUICK_LENGTHS = (64, 512, 1024, 2048)
 SHORT, MANY = 64, 100  # samples of this length come by the hundred
 WARM_UP = 8  # tokens
-ROUNDS = {64: 5, 512: 9, 1024: 9, 2048: 7, 4096: 5, 8192: 5}
-SLOW_ROUNDS = 3  # of the slow contestants, at most
+ROUNDS = {64: 3, 512: 9, 1024: 9, 2048: 7, 4096: 3, 8192: 2}
+SLOW_ROUNDS = {4096: 1, 8192: 1}  # of the slow contestants, at most; 3 of other lengths
 SLOW = ("A", "A-", "B")
 BATCH = 20
 
@@ -61,13 +61,15 @@ def contestants(config, length, folder, threads):
     makers["C"] = reference("plain", "sdpa")
     if length == SHORT:
         makers["C batched"] = reference("plain", "sdpa", BATCH)
-    makers["D"] = lambda: Sinkd(folder, threads)
+    makers["D"] = lambda: Sinkd(folder, threads, "float32")
+    makers["D bf16"] = lambda: Sinkd(folder, threads, "bfloat16")
     return makers
 
 
 def compare(length, makers, samples, warm_up, rounds):
     """One row of the report."""
     row = report.Row(length, len(samples))
+    slow_rounds = min(rounds, SLOW_ROUNDS.get(length, 3))
     running = {}
     try:
         for name, make in makers.items():
@@ -75,12 +77,12 @@ def compare(length, makers, samples, warm_up, rounds):
             running[name].run(warm_up)
             row.loaded[name] = running[name].meter.memory("VmRSS")
             running[name].meter.forget_peak()
-            # Caches, page tables and thread pools of this length; not timed.
-            running[name].run(samples[:1])
+            # Caches, page tables and thread pools of this length; not timed, and nothing beside a
+            # turn of minutes.
+            if name not in SLOW or slow_rounds > 1:
+                running[name].run(samples[:1])
         for turn in range(rounds):
-            present = [
-                name for name in running if name not in SLOW or turn < min(rounds, SLOW_ROUNDS)
-            ]
+            present = [name for name in running if name not in SLOW or turn < slow_rounds]
             gc.collect()
             # Every other turn backwards, so that nobody always comes after the same other.
             row.turns.append({

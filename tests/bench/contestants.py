@@ -85,10 +85,10 @@ class Reference:
 class Sinkd:
     """A server of its own and one stream to it with every analysis; samples go as text."""
 
-    def __init__(self, folder, threads):
+    def __init__(self, folder, threads, compute_type):
         self._model = folder.name
         self._server = SinkdProcess(
-            folder.parent, "--compute-type", "float32", load=[folder.name], threads=threads
+            folder.parent, "--compute-type", compute_type, load=[folder.name], threads=threads
         )
         self.meter = Meter(self._server.pid)
 

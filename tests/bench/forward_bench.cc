@@ -16,6 +16,8 @@
 namespace {
 
 constexpr int kPairs = 7;
+constexpr int kLongPairs = 3;  // of samples longer than kLong
+constexpr int kLong = 2048;
 
 double ProcessSeconds() {
   timespec now = {};
@@ -58,7 +60,7 @@ int main(int argc, char** argv) {
     }
     std::vector<double> with_trace, norms_only, ratio;
     TimeRun(**model, ids, true);
-    for (int pair = 0; pair < kPairs; ++pair) {
+    for (int pair = 0; pair < (length > kLong ? kLongPairs : kPairs); ++pair) {
       with_trace.push_back(TimeRun(**model, ids, true));
       norms_only.push_back(TimeRun(**model, ids, false));
       ratio.push_back(with_trace.back() / norms_only.back());

@@ -14,7 +14,7 @@ BEGIN, END = "<!-- written by `make bench` -->", "<!-- end -->"
 
 @dataclasses.dataclass
 class Row:
-    """One sample length. Contestants by name: A or A-, B, C, C batched, D."""
+    """One sample length. Contestants by name: A or A-, B, C, C batched, D, D bf16."""
 
     length: int
     samples: int
@@ -76,14 +76,16 @@ def one_line(row):
         f"T {label(row)}: D/C {number(row.ratio('D', 'C', 'wall'))} wall "
         f"{number(row.ratio('D', 'C', 'cpu'))} cpu, D/{row.eager} "
         f"{number(row.ratio('D', row.eager, 'wall'))} wall "
-        f"{number(row.ratio('D', row.eager, 'cpu'))} cpu; over loaded, MiB: "
+        f"{number(row.ratio('D', row.eager, 'cpu'))} cpu, D bf16/{row.eager} "
+        f"{number(row.ratio('D bf16', row.eager, 'wall'))} wall; over loaded, MiB: "
         + ", ".join(f"{name} {value:,.0f}" for name, value in row.peak.items())
     )
 
 
 def time_table(rows):
     head = ["tokens", "A (s)", "B (s)", "C (s)", "sinkd (s)",
-            "sinkd / C", "by CPU time", "sinkd / A", "by CPU time"]
+            "sinkd / C", "by CPU time", "sinkd / A", "by CPU time", "sinkd bf16 (s)",
+            "bf16 / A"]
 
     def cells(row):
         eager = number(row.median(row.eager, "wall"))
@@ -92,6 +94,8 @@ def time_table(rows):
             *(number(row.median(name, "wall")) for name in ("B", "C", "D")),
             *(number(row.ratio("D", "C", field)) for field in ("wall", "cpu")),
             *(at_least(row, number(row.ratio("D", row.eager, field))) for field in ("wall", "cpu")),
+            number(row.median("D bf16", "wall")),
+            at_least(row, number(row.ratio("D bf16", row.eager, "wall"))),
         ]
 
     return table(head, map(cells, rows))
@@ -152,14 +156,17 @@ def short_samples(rows):
         if row.samples == 1:
             continue
         rates = {
-            name: row.samples / row.median(name, "wall") for name in ("A", "C", "C batched", "D")
+            name: row.samples / row.median(name, "wall")
+            for name in ("A", "C", "C batched", "D", "D bf16")
         }
         lines.append(
             f"{row.samples} samples of {row.length} tokens, samples a second: "
             f"A one by one {rates['A']:.1f}, C one by one {rates['C']:.1f}, C in batches of 20 "
             f"{rates['C batched']:.1f}, sinkd {rates['D']:.1f}, which is "
             f"{1 / row.ratio('D', 'A', 'wall'):.1f} times A and "
-            f"{1 / row.ratio('D', 'C batched', 'wall'):.2f} times C in batches."
+            f"{1 / row.ratio('D', 'C batched', 'wall'):.2f} times C in batches. sinkd in bfloat16 "
+            f"{rates['D bf16']:.1f}, {1 / row.ratio('D bf16', 'A', 'wall'):.1f} times A, which computes "
+            f"in float32: part of that is the number format."
         )
     return "\n".join(lines)
 
@@ -187,7 +194,8 @@ def machine(threads):
 def page(rows, own, config, model, threads):
     turns = ", ".join(f"{label(row)}: {len(row.turns)}" for row in rows)
     parts = [
-        f"{model}, float32. {machine(threads)} Turns: {turns}.", time_table(rows),
+        f"{model}, float32 but for the last two columns of times. {machine(threads)} Turns: {turns}.",
+        time_table(rows),
         short_samples(rows), "Peak memory over the loaded process:", memory_table(rows, config),
         growth_table(rows), "Where sinkd's time goes:", phase_table(rows),
         "sinkd's own forward pass with attention statistics and without, CPU time:", own.strip(),
