@@ -132,7 +132,7 @@ SAMPLES = (
     Sample("tokenizer is a pipe", sample(text={"text": "hi"}), PRECONDITION, "TOKENIZER_MISSING",
            ("tokenizer.json", "regular file"), "tokenizer-is-pipe"),
     Sample("tokenizer is garbage", sample(text={"text": "hi"}), PRECONDITION, "TOKENIZER_MISSING",
-           ("tokenizer.json", "invalid type"), "tokenizer-is-garbage"),
+           ("tokenizer.json", "recursion limit"), "tokenizer-is-garbage"),
     Sample("activations overflow", ids([0, 5, RARE_TOKEN]), PRECONDITION, "NON_FINITE_ACTIVATION",
            ("layer 0, position 2", "inf"), "overflows"),
     Sample("long sample id", ids([0, 5], sample_id="x" * 257), INVALID, "SAMPLE_ID_TOO_LONG",
