@@ -14,6 +14,9 @@ namespace {
 // (Sun et al., arXiv 2402.17762).
 constexpr double kMassiveShare = 0.25;
 
+// Massive rows are computed in multiples of so many.
+constexpr int64_t kMassiveStep = 64;
+
 at::Tensor DenseMlp(const DecoderSpec& spec, const MlpWeights& mlp, const at::Tensor& in,
                     const BlockTap& tap, int64_t first_row) {
   const at::Tensor both = Linear(in, mlp.gate_up, mlp.gate_up_bias);
@@ -44,9 +47,11 @@ at::Tensor PlainMlp(const DecoderSpec& spec, const BlockWeights& weights, const 
   const at::Tensor rows = massive.nonzero().squeeze(1);
   if (rows.size(0) == 0) return out;
   const at::Tensor again = in.index_select(0, rows);
-  return out.index_copy(
-      0, rows,
-      sparse ? RunExperts(spec, weights, again, at::kFloat) : WideMlp(spec, weights.mlp, again));
+  if (sparse) return out.index_copy(0, rows, RunExperts(spec, weights, again, at::kFloat));
+  // Any number of rows may be massive, and oneDNN makes and keeps a kernel for each it sees.
+  const int64_t more = (kMassiveStep - rows.size(0) % kMassiveStep) % kMassiveStep;
+  const at::Tensor wide = WideMlp(spec, weights.mlp, at::constant_pad_nd(again, {0, 0, 0, more}));
+  return out.index_copy(0, rows, wide.narrow(0, 0, rows.size(0)));
 }
 
 }  // namespace
