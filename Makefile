@@ -9,10 +9,10 @@ CPP_FILES = git ls-files '*.cc' '*.h'
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup oracles configure build test fuzz demo bench images check-images format lint clean
+.PHONY: help setup oracles configure build test fuzz demo bench images check-images check-newcomer format lint clean
 
 help: ## list these commands
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
 setup: ## install what building and the demo need and is missing (root or sudo)
 	@deploy/setup.sh build
@@ -48,6 +48,9 @@ images: ## build the container images sinkd and sinkctl with docker, podman or b
 
 check-images: oracles ## build them on a base of their own with buildah, as root, and try them
 	@docker/check.sh
+
+check-newcomer: ## run what README begins with on a bare Debian root, as root, and tell times and downloads
+	@tests/newcomer/check.sh
 
 format: ## rewrite C++ and Rust files in the project's format
 	@$(CPP_FILES) | xargs $(CLANG_FORMAT) -i
