@@ -5,11 +5,10 @@
 #include <ATen/ATen.h>
 
 #include "server/engine/linear.h"
+#include "server/engine/piece_sizes.h"
 
 namespace sinkd {
 namespace {
-
-constexpr int64_t kWideUnits = 2048;
 
 // Constants of gpt-oss (transformers modeling_gpt_oss.py: alpha and limit).
 constexpr double kSwishSlope = 1.702;

@@ -13,12 +13,6 @@ namespace sinkd {
 namespace {
 
 constexpr int64_t kWide = 4;  // bytes of a float32
-// As WideMlp (gated_units.cc) widens them at once.
-constexpr int64_t kWideUnits = 2048;
-// As attention.cc cuts: samples from here on take their key heads one by one, and strips of shorter
-// ones, of which each thread has its own, hold fewer scores.
-constexpr int64_t kAlone = 256;
-constexpr int64_t kShortStrip = int64_t{1} << 18;
 
 // How products are made, as linear.h chooses.
 struct Products {
@@ -44,7 +38,7 @@ class GroupBytes {
   GroupBytes(const DecoderSpec& spec, const Products& products, const RowGroup& group)
       : spec_(spec), products_(products), rows_(group.rows()), samples_(group.samples()) {
     for (int64_t s = 0; s < samples_; ++s) {
-      (group.length(s) < kAlone ? short_ : long_).push_back(group.length(s));
+      (group.length(s) < kLongSample ? short_ : long_).push_back(group.length(s));
     }
   }
 
@@ -74,9 +68,9 @@ class GroupBytes {
 
   // A sample's output, and a strip of its scores with what is made of it.
   int64_t AttendSample(int64_t length) const {
-    const bool one_by_one = products_.on_cpu && length >= kAlone && UsesOneDnn();
+    const bool one_by_one = products_.on_cpu && length >= kLongSample && UsesOneDnn();
     const int64_t heads = one_by_one ? spec_.heads / spec_.kv_heads : spec_.heads;
-    const int64_t most = length < kAlone ? kShortStrip : kStripElements;
+    const int64_t most = length < kLongSample ? kShortStripElements : kStripElements;
     int64_t queries = kMaxQueries;
     while (queries > kMinQueries && queries * heads * length > most) queries /= 2;
     queries = std::min(queries, length);

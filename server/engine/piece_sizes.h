@@ -12,6 +12,9 @@ inline constexpr int64_t kGroupRows = 2048;
 // Rows of the MLP computed at once, so that gate and up do not dominate memory on long samples.
 inline constexpr int64_t kMlpRows = 512;
 
+// Units of an MLP whose bfloat16 weights are widened at once.
+inline constexpr int64_t kWideUnits = 2048;
+
 // Scores of one strip of attention stay near the caches: heads x queries x keys elements at most,
 // but never fewer queries than kMinQueries.
 inline constexpr int64_t kStripElements = int64_t{1} << 20;
