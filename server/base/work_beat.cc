@@ -19,6 +19,18 @@ WorkBeat::Job::~Job() {
   beat_of_this_thread = outer_;
 }
 
+WorkBeat::Helper::Helper(WorkBeat* beat) : outer_(beat_of_this_thread) {
+  beat_of_this_thread = beat;
+}
+
+WorkBeat::Helper::~Helper() {
+  beat_of_this_thread = outer_;
+}
+
+WorkBeat* WorkBeat::OfThisThread() {
+  return beat_of_this_thread;
+}
+
 void Beat() {
   if (beat_of_this_thread != nullptr) ++beat_of_this_thread->beats_;
 }

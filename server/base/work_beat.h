@@ -32,6 +32,22 @@ class WorkBeat {
     WorkBeat* const outer_;
   };
 
+  // While it lives, Beat() of this thread counts for the job of a thread that waits for this one;
+  // null: for none.
+  class Helper {
+   public:
+    explicit Helper(WorkBeat* beat);
+    ~Helper();
+    Helper(const Helper&) = delete;
+    Helper& operator=(const Helper&) = delete;
+
+   private:
+    WorkBeat* const outer_;
+  };
+
+  // Whose job this thread runs; null where it runs none.
+  static WorkBeat* OfThisThread();
+
   State Now() const { return {working_.load(), beats_.load()}; }
 
  private:

@@ -10,6 +10,7 @@
 #include "server/base/str_cat.h"
 #include "server/engine/device.h"
 #include "server/engine/matrix_tensor.h"
+#include "server/engine/own_thread.h"
 #include "server/engine/torch_boundary.h"
 
 namespace sinkd {
@@ -42,9 +43,11 @@ absl::Status WithRows(const Matrix& rows, const std::string& device,
                       const std::function<absl::Status(const at::Tensor&)>& work) {
   SINKD_RETURN_IF_ERROR(CheckMatrix(rows));
   SINKD_ASSIGN_OR_RETURN(const at::Device place, OpenDevice(device));
-  return AtTorchBoundary([&]() -> absl::Status {
-    const c10::InferenceMode inference;
-    return work(ToTensor(rows, place, at::kDouble));
+  return OnOwnThread([&] {
+    return AtTorchBoundary([&]() -> absl::Status {
+      const c10::InferenceMode inference;
+      return work(ToTensor(rows, place, at::kDouble));
+    });
   });
 }
 

@@ -16,6 +16,7 @@
 #include "server/engine/linear.h"
 #include "server/engine/model_internals.h"
 #include "server/engine/model_setup.h"
+#include "server/engine/own_thread.h"
 #include "server/engine/torch_boundary.h"
 #include "server/engine/trace_builder.h"
 
@@ -107,6 +108,12 @@ Model::~Model() = default;
 absl::StatusOr<std::unique_ptr<Model>> Model::Load(
     const std::filesystem::path& folder, const LoadOptions& options,
     const std::function<void(const LoadProgress&)>& progress, std::stop_token stop) {
+  return OnOwnThread([&] { return LoadHere(folder, options, progress, stop); });
+}
+
+absl::StatusOr<std::unique_ptr<Model>> Model::LoadHere(
+    const std::filesystem::path& folder, const LoadOptions& options,
+    const std::function<void(const LoadProgress&)>& progress, const std::stop_token& stop) {
   const c10::InferenceMode inference;
   SINKD_ASSIGN_OR_RETURN(ModelSetup setup, SetUpModel(folder, options));
   if (!setup.checkpoint) return Checkpoint::Open(folder).status();  // says what is missing
@@ -176,8 +183,10 @@ void SetComputeThreads(int threads) {
 }
 
 ProductMethods MeasureProducts() {
-  return {.float32 = UsesOneDnn() ? "oneDNN" : "MKL",
-          .bfloat16 = UsesBfloat16() ? "bfloat16" : "float32"};
+  return OnOwnThread([]() -> ProductMethods {
+    return {.float32 = UsesOneDnn() ? "oneDNN" : "MKL",
+            .bfloat16 = UsesBfloat16() ? "bfloat16" : "float32"};
+  });
 }
 
 }  // namespace sinkd
