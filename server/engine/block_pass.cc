@@ -7,7 +7,6 @@
 #include <ATen/ATen.h>
 
 #include "server/engine/attention.h"
-#include "server/engine/each_sample.h"
 #include "server/engine/linear.h"
 #include "server/engine/mlp.h"
 #include "server/engine/norm.h"
@@ -101,18 +100,9 @@ at::Tensor BlockPass::Mixed(const Projected& projected) const {
   if (group_.samples() == 1) return attend(0).to(type);
   const at::Tensor mixed =
       at::empty({group_.rows(), spec_.heads * spec_.head_size}, projected.q.options().dtype(type));
-  const auto fill = [&](int64_t s) {
-    mixed.narrow(0, group_.begin(s), group_.length(s)).copy_(attend(s));
-  };
-  std::vector<int64_t> short_samples;
   for (int64_t s = 0; s < group_.samples(); ++s) {
-    if (mixed.is_cpu() && group_.length(s) < kLongSample) {
-      short_samples.push_back(s);
-    } else {
-      fill(s);
-    }
+    mixed.narrow(0, group_.begin(s), group_.length(s)).copy_(attend(s));
   }
-  AtOnce(short_samples, fill);
   return mixed;
 }
 

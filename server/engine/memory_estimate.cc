@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include <ATen/Parallel.h>
-
 #include "server/engine/linear.h"
 #include "server/engine/piece_sizes.h"
 #include "server/engine/row_group.h"
@@ -38,7 +36,7 @@ class GroupBytes {
   GroupBytes(const DecoderSpec& spec, const Products& products, const RowGroup& group)
       : spec_(spec), products_(products), rows_(group.rows()), samples_(group.samples()) {
     for (int64_t s = 0; s < samples_; ++s) {
-      (group.length(s) < kLongSample ? short_ : long_).push_back(group.length(s));
+      lengths_.push_back(group.length(s));
     }
   }
 
@@ -83,13 +81,7 @@ class GroupBytes {
 
   int64_t Attend() const {
     int64_t most = 0;
-    for (const int64_t length : long_) most = std::max(most, AttendSample(length));
-    if (!short_.empty()) {
-      const int64_t at_once = products_.on_cpu ? at::get_num_threads() : 1;
-      const int64_t longest = *std::max_element(short_.begin(), short_.end());
-      most = std::max(
-          most, AttendSample(longest) * std::min(at_once, static_cast<int64_t>(short_.size())));
-    }
+    for (const int64_t length : lengths_) most = std::max(most, AttendSample(length));
     const int64_t joined = samples_ == 1 ? 0 : rows_ * QueryWidth() * products_.bytes();
     return kWide * rows_ * QkvWidth() + joined + most;
   }
@@ -136,8 +128,7 @@ class GroupBytes {
   const Products& products_;
   const int64_t rows_;
   const int64_t samples_;
-  std::vector<int64_t> short_;
-  std::vector<int64_t> long_;
+  std::vector<int64_t> lengths_;
 };
 
 }  // namespace

@@ -20,9 +20,9 @@ inline constexpr int64_t kWideUnits = 2048;
 inline constexpr int64_t kStripElements = int64_t{1} << 20;
 
 // Samples from here on take their key heads one by one, each a product for Linear; shorter ones all
-// key heads together, since there the number of calls counts, and on the CPU a sample a thread.
+// key heads together, since there the number of calls counts.
 inline constexpr int64_t kLongSample = 256;
-inline constexpr int64_t kShortStripElements = int64_t{1} << 18;  // a thread
+inline constexpr int64_t kShortStripElements = int64_t{1} << 18;
 inline constexpr int64_t kMinQueries = 32;
 inline constexpr int64_t kMaxQueries = 256;
 

@@ -3,8 +3,7 @@
 // nobody.
 //
 // Internal to the engine (torch in the signatures).
-// Thread-safety: an observer belongs to one forward pass and is called from its thread; only
-// OnAttention may be called from several threads at once, for different samples.
+// Thread-safety: an observer belongs to one forward pass and is called from its thread only.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +31,8 @@ class TapObserver {
 
   // Softmax weights of some queries of one sample and some or all of its heads, [heads, queries,
   // keys] float32. Head h of the tensor is head first_head + h, query i position first_query + i,
-  // key j position first_key + j. A sample's strips come in ascending order of query for the same
-  // heads, these in ascending order.
+  // key j position first_key + j. Strips come in ascending order of query for the same heads, these
+  // in ascending order for one sample, one sample after the other.
   struct AttentionStrip {
     int64_t block;
     int64_t sample;  // in the batch

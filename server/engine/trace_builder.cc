@@ -4,7 +4,6 @@
 
 #include <ATen/ATen.h>
 
-#include "server/engine/each_sample.h"
 #include "server/engine/host_values.h"
 
 namespace sinkd {
@@ -18,11 +17,7 @@ at::Tensor RowNorms(const at::Tensor& rows) {
 
 TraceBuilder::TraceBuilder(const DecoderSpec& spec, const TraceRequest& request,
                            std::vector<int64_t> offsets, const at::Device& device)
-    : layers_(spec.blocks),
-      heads_(spec.heads),
-      request_(request),
-      offsets_(std::move(offsets)),
-      column_sum_(static_cast<size_t>(Samples())) {
+    : layers_(spec.blocks), heads_(spec.heads), request_(request), offsets_(std::move(offsets)) {
   const at::TensorOptions options = at::TensorOptions().dtype(at::kFloat).device(device);
   const int64_t rows = offsets_.back();
   state_norm_ = at::zeros({layers_, rows}, options);
@@ -66,7 +61,8 @@ void TraceBuilder::OnState(int64_t layer, int64_t first_row, const at::Tensor& r
   const at::Tensor wide = rows.to(at::kFloat);
   const at::Tensor norms = RowNorms(wide);
   state_norm_.select(0, layer).narrow(0, first_row, rows.size(0)).copy_(norms);
-  const auto compare = [&](int64_t s) {
+  const auto first = std::lower_bound(offsets_.begin(), offsets_.end(), first_row);
+  for (int64_t s = first - offsets_.begin(); Begin(s) < first_row + rows.size(0); ++s) {
     const at::Tensor states = wide.narrow(0, Begin(s) - first_row, Length(s));
     const at::Tensor norm = norms.narrow(0, Begin(s) - first_row, Length(s));
     const int64_t candidates = std::min(kPrimaryCandidates, Length(s));
@@ -75,16 +71,6 @@ void TraceBuilder::OnState(int64_t layer, int64_t first_row, const at::Tensor& r
     // A zero vector points nowhere: cosine 0 by definition.
     cosine_[static_cast<size_t>(s)].select(0, layer).copy_(
         at::where(scale > 0, dots / scale, at::zeros_like(dots)));
-  };
-  const auto first = std::lower_bound(offsets_.begin(), offsets_.end(), first_row);
-  std::vector<int64_t> samples;
-  for (int64_t s = first - offsets_.begin(); Begin(s) < first_row + rows.size(0); ++s) {
-    samples.push_back(s);
-  }
-  if (rows.is_cpu()) {
-    AtOnce(samples, compare);
-  } else {
-    for (const int64_t s : samples) compare(s);
   }
 }
 
@@ -100,12 +86,11 @@ void TraceBuilder::OnAttention(const AttentionStrip& strip) {
   const auto of_strip = [&](const std::vector<at::Tensor>& all) {
     return all[sample].select(0, strip.block).narrow(0, strip.first_head, heads);
   };
-  at::Tensor& column_sum = column_sum_[sample];
   if (strip.first_query == 0) {
     // Sums over many strips: float64, so that a long sample loses nothing.
-    column_sum = at::zeros({heads, strip.positions}, strip.weights.options().dtype(at::kDouble));
+    column_sum_ = at::zeros({heads, strip.positions}, strip.weights.options().dtype(at::kDouble));
   }
-  column_sum.narrow(1, strip.first_key, keys).add_(strip.weights.sum(1));
+  column_sum_.narrow(1, strip.first_key, keys).add_(strip.weights.sum(1));
   of_strip(attention_self_)
       .narrow(1, strip.first_query, queries)
       .copy_(strip.weights.diagonal(strip.first_query - strip.first_key, 1, 2));
@@ -122,8 +107,8 @@ void TraceBuilder::OnAttention(const AttentionStrip& strip) {
     sum.add_(strip.weights.narrow(1, 0, rows).narrow(2, 0, columns).sum(1).to(sum.device()));
   }
   if (strip.first_query + queries == strip.positions) {
-    of_strip(attention_sum_).copy_(column_sum);
-    column_sum.reset();
+    of_strip(attention_sum_).copy_(column_sum_);
+    column_sum_.reset();
   }
 }
 

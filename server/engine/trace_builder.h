@@ -43,8 +43,8 @@ class TraceBuilder : public TapObserver {
   std::vector<at::Tensor> attention_sum_;   // per sample [L, H, T] float32
   std::vector<at::Tensor> attention_self_;  // per sample [L, H, T] float32
   std::vector<at::Tensor> prefix_sum_;      // per sample [L, H, P] float32
-  std::vector<at::Tensor> sink_mass_;   // per sample [L, H] float64; empty without learned sinks
-  std::vector<at::Tensor> column_sum_;  // per sample [heads, T] float64, of the strips under way
+  std::vector<at::Tensor> sink_mass_;  // per sample [L, H] float64; empty without learned sinks
+  at::Tensor column_sum_;              // [heads, T] float64, of the strips under way
 };
 
 }  // namespace sinkd
