@@ -12,6 +12,7 @@
 #include "server/base/status.h"
 #include "server/config_values.h"
 #include "server/configured_store.h"
+#include "server/engine/own_thread.h"
 #include "server/models/checkpoint_loader.h"
 #include "server/net/counted_port.h"
 #include "server/port_file.h"
@@ -25,9 +26,10 @@ constexpr int kExitFailed = 1;  // as main has it
 // The loader for real checkpoints, each load counted.
 Registry::Loader CountingLoader(Metrics& metrics) {
   return [&metrics](const std::filesystem::path& folder, const LoadOptions& options,
-                    const Registry::Progress& progress, std::stop_token stop) {
+                    const Registry::Progress& progress, const std::stop_token& stop) {
     const auto begin = std::chrono::steady_clock::now();
-    absl::StatusOr<LoadedModel> model = LoadCheckpoint(folder, options, progress, std::move(stop));
+    absl::StatusOr<LoadedModel> model =
+        OnOwnThread([&] { return LoadCheckpoint(folder, options, progress, stop); });
     const LoadOutcome outcome = model.ok()                          ? LoadOutcome::kOk
                                 : absl::IsCancelled(model.status()) ? LoadOutcome::kCancelled
                                                                     : LoadOutcome::kFailed;

@@ -108,12 +108,6 @@ Model::~Model() = default;
 absl::StatusOr<std::unique_ptr<Model>> Model::Load(
     const std::filesystem::path& folder, const LoadOptions& options,
     const std::function<void(const LoadProgress&)>& progress, std::stop_token stop) {
-  return OnOwnThread([&] { return LoadHere(folder, options, progress, stop); });
-}
-
-absl::StatusOr<std::unique_ptr<Model>> Model::LoadHere(
-    const std::filesystem::path& folder, const LoadOptions& options,
-    const std::function<void(const LoadProgress&)>& progress, const std::stop_token& stop) {
   const c10::InferenceMode inference;
   SINKD_ASSIGN_OR_RETURN(ModelSetup setup, SetUpModel(folder, options));
   if (!setup.checkpoint) return Checkpoint::Open(folder).status();  // says what is missing

@@ -62,8 +62,8 @@ using TokenIds = std::vector<int32_t>;
 
 class Model {
  public:
-  // Reads `folder` (config.json and *.safetensors, or a *.gguf). `progress` is called after
-  // each tensor, from another thread while this one waits; it may be empty.
+  // Reads `folder` (config.json and *.safetensors, or a *.gguf). `progress` is called from this
+  // thread after each tensor; it may be empty.
   static absl::StatusOr<std::unique_ptr<Model>> Load(
       const std::filesystem::path& folder, const LoadOptions& options,
       const std::function<void(const LoadProgress&)>& progress = {}, std::stop_token stop = {});
@@ -87,10 +87,6 @@ class Model {
 
  private:
   Model(ModelInfo info, std::unique_ptr<Internals> internals);
-  static absl::StatusOr<std::unique_ptr<Model>> LoadHere(
-      const std::filesystem::path& folder, const LoadOptions& options,
-      const std::function<void(const LoadProgress&)>& progress, const std::stop_token& stop);
-
   ModelInfo info_;
   std::unique_ptr<Internals> internals_;
 };
@@ -105,8 +101,8 @@ std::filesystem::path SpecFile(const std::filesystem::path& folder);
 // The device of ModelInfo::device that holds the embedding: all of it, or a map's first.
 std::string HomeDevice(std::string_view device);
 
-// Sets the number of threads torch uses inside one operation, and how it keeps memory, for the
-// whole process; call once at start-up, before any model runs.
+// Sets the number of threads torch uses inside one operation, and how it keeps memory, for the whole
+// process; call once at start-up, before any model runs.
 void SetComputeThreads(int threads);
 
 // How matrix products are made on the CPU, measured on the first call: make it after
