@@ -55,9 +55,10 @@ class AnalysisClient {
   explicit AnalysisClient(std::shared_ptr<grpc::Channel> channel);
 
   // Runs one stream to its end; `source` and `observer` are borrowed for the call. OK: every sample
-  // was answered and the summary, where one was wanted, came; samples that failed were told to the observer. Errors, first
-  // that applies: the observer's, the source's, the server's (details kept, client/error_report.h),
-  // INTERNAL when the server broke the contract of the stream. Streams are not retried.
+  // was answered and the summary, where one was wanted, came; samples that failed were told to the
+  // observer. Errors, first that applies: the observer's, the source's, the server's (details kept,
+  // client/error_report.h), INTERNAL when the server broke the contract of the stream. Streams are
+  // not retried.
   absl::Status Analyze(const sinks::v1::AnalysisSpec& spec, SampleSource& source,
                        AnalysisObserver& observer, const CallOptions& options) const;
 

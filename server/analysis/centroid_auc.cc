@@ -70,7 +70,8 @@ std::vector<int32_t> AssignFolds(std::span<const int32_t> labels, uint64_t seed)
     for (size_t left = members.size(); left > 1; --left) {
       std::swap(members[left - 1], members[draws.Index(left)]);
     }
-    for (const size_t member : members) folds[member] = static_cast<int32_t>(dealt++ % kCentroidFolds);
+    for (const size_t member : members)
+      folds[member] = static_cast<int32_t>(dealt++ % kCentroidFolds);
   }
   return folds;
 }

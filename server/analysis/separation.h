@@ -36,8 +36,9 @@ SeparationScore AreaUnderCurve(std::span<const double> scores, std::span<const i
 
 inline constexpr int32_t kCentroidFolds = 5;
 
-// The fold of each row, from 0 to kCentroidFolds - 1: targets, and then controls, are shuffled (Fisher and
-// Yates, SeededDraws) and dealt out in turn, so that folds hold as many of each but for one.
+// The fold of each row, from 0 to kCentroidFolds - 1: targets, and then controls, are shuffled
+// (Fisher and Yates, SeededDraws) and dealt out in turn, so that folds hold as many of each but for
+// one.
 std::vector<int32_t> AssignFolds(std::span<const int32_t> labels, uint64_t seed);
 
 // Each row's distance to the mean of the controls less that to the mean of the targets, both over

@@ -38,8 +38,8 @@ absl::StatusOr<KMeansResult> RunKMeans(const Matrix& rows, int64_t clusters, int
                                        uint64_t seed, const std::string& device);
 
 // Exact t-SNE (van der Maaten and Hinton 2008) with early exaggeration, at most kTsneRows rows. It
-// starts from the two strongest principal components; of fewer than 512 rows it gives the best of up
-// to 8 starts near there, drawn by seed, since small maps end in minima that differ.
+// starts from the two strongest principal components; of fewer than 512 rows it gives the best of
+// up to 8 starts near there, drawn by seed, since small maps end in minima that differ.
 inline constexpr int64_t kTsneRows = 5000;
 struct TsneParameters {
   double perplexity = 30;  // below (rows - 1) / 3 or so; at least 1, under rows

@@ -14,8 +14,8 @@ namespace sinkd {
 // key that is missing or wrong.
 absl::StatusOr<DecoderPlan> PlanFromConfig(const ConfigReader& config);
 
-// The same for the folder's config.json or, where it has none, its GGUF file. An adapter alone is an
-// error too.
+// The same for the folder's config.json or, where it has none, its GGUF file. An adapter alone is
+// an error too.
 absl::StatusOr<DecoderPlan> PlanFromFolder(const std::filesystem::path& folder);
 
 }  // namespace sinkd

@@ -1,10 +1,10 @@
 // Intervention: one sample run once as it is, then once per variant, each from the block of its
 // first edit only, since what lies before is the same.
 //
-// The base pass goes block by block. At block j it holds what goes into it, attn_out and what leaves it; a
-// variant that begins there computes what follows attention again for its edited rows alone, takes
-// the base's values everywhere else, and runs on from block j + 1, together with the other variants
-// that begin at j, as a packed batch of at most kVariantRows rows.
+// The base pass goes block by block. At block j it holds what goes into it, attn_out and what
+// leaves it; a variant that begins there computes what follows attention again for its edited rows
+// alone, takes the base's values everywhere else, and runs on from block j + 1, together with the
+// other variants that begin at j, as a packed batch of at most kVariantRows rows.
 //
 // Thread-safety: all functions may be called from any thread; concurrent use of one Model as in
 // Model::Run.

@@ -101,8 +101,8 @@ std::filesystem::path SpecFile(const std::filesystem::path& folder);
 // The device of ModelInfo::device that holds the embedding: all of it, or a map's first.
 std::string HomeDevice(std::string_view device);
 
-// Sets the number of threads torch uses inside one operation, and how it keeps memory, for the whole
-// process; call once at start-up, before any model runs.
+// Sets the number of threads torch uses inside one operation, and how it keeps memory, for the
+// whole process; call once at start-up, before any model runs.
 void SetComputeThreads(int threads);
 
 // How matrix products are made on the CPU, measured on the first call: make it after

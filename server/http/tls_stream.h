@@ -41,7 +41,8 @@ class TlsStream final : public httplib::Stream {
 
   // To come before all else; false when there is nothing to read or write.
   bool Handshake();
-  // The common name, else the first DNS name, of the client's certificate; empty when it showed none.
+  // The common name, else the first DNS name, of the client's certificate; empty when it showed
+  // none.
   std::string ClientName() const;
 
   bool is_readable() const override;

@@ -39,7 +39,7 @@ class Server {
     int64_t max_queue = 2048;             // samples waiting, over all streams, by device
     int64_t max_streams = 64;
     int64_t max_caller_percent = 100;  // of both, from which on one caller gets no more
-    int cpu_threads = 2;  // for encoding and analysing, beside the device's threads
+    int cpu_threads = 2;               // for encoding and analysing, beside the device's threads
     std::chrono::milliseconds stuck_after{30000};            // as scheduler/watchdog.h has it
     std::function<void(bool stuck)> on_stuck = [](bool) {};  // whether a device is, on a change
     StreamLimits limits;

@@ -53,7 +53,8 @@ TEST(StudyOpening, AnEmptyReportIsOfTheStudyThatWasAskedFor) {
 class StudyOpeningSize : public ::testing::Test {
  protected:
   absl::Status Open(const sinks::v1::RunStudyRequest& request) {
-    return OpenStudy(request, {catalog_, admission_, devices_, groups_, cpu_, metrics_}, {}, {}).status();
+    return OpenStudy(request, {catalog_, admission_, devices_, groups_, cpu_, metrics_}, {}, {})
+        .status();
   }
   sinks::v1::RunStudyRequest Request(int samples) const {
     sinks::v1::RunStudyRequest request;
