@@ -14,15 +14,6 @@ namespace {
 // Strips of a sample come in about so many widths: the libraries make and keep a kernel for each.
 constexpr int64_t kWidths = 32;
 
-// A power of two, so that samples of other lengths give products of the same shapes, for which the
-// libraries keep their kernels.
-int64_t StripQueries(int64_t heads, int64_t positions) {
-  const int64_t most = positions < kLongSample ? kShortStripElements : kStripElements;
-  int64_t queries = kMaxQueries;
-  while (queries > kMinQueries && queries * heads * positions > most) queries /= 2;
-  return queries;
-}
-
 // Keys of a strip are rounded up to a multiple of it; a power of two.
 int64_t KeyStep(int64_t queries, int64_t positions) {
   int64_t keys = queries;
@@ -141,6 +132,17 @@ class Strips {
 
 }  // namespace
 
+bool KeyHeadsOneByOne(int64_t positions, bool on_cpu) {
+  return on_cpu && positions >= kLongSample && UsesOneDnn();
+}
+
+int64_t StripQueries(int64_t heads, int64_t positions) {
+  const int64_t most = positions < kLongSample ? kShortStripElements : kStripElements;
+  int64_t queries = kMaxQueries;
+  while (queries > kMinQueries && queries * heads * positions > most) queries /= 2;
+  return queries;
+}
+
 at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t block,
                   int64_t sample) {
   const int64_t positions = input.q.size(0);
@@ -152,7 +154,7 @@ at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t bl
   const at::Tensor k = input.k.transpose(0, 1);
   const at::Tensor v = input.v.transpose(0, 1);
   at::Tensor out = at::empty({positions, heads, size}, input.q.options());
-  const bool one_by_one = q.is_cpu() && positions >= kLongSample && UsesOneDnn();
+  const bool one_by_one = KeyHeadsOneByOne(positions, q.is_cpu());
   const int64_t step = one_by_one ? 1 : kv_heads;
   const Strips strips(input, observer, block, sample);
   for (int64_t h = 0; h < kv_heads; h += step) {

@@ -26,4 +26,11 @@ struct AttentionInput {
 at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t block,
                   int64_t sample);
 
+// Whether a sample's key heads are taken one by one, each with its strips, and not all together.
+bool KeyHeadsOneByOne(int64_t positions, bool on_cpu);
+
+// Queries of one strip of so many heads, at most. A power of two, so that samples of other lengths
+// give products of the same shapes, for which the libraries keep their kernels.
+int64_t StripQueries(int64_t heads, int64_t positions);
+
 }  // namespace sinkd

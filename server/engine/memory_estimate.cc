@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "server/engine/attention.h"
 #include "server/engine/linear.h"
 #include "server/engine/piece_sizes.h"
 #include "server/engine/row_group.h"
@@ -66,12 +67,9 @@ class GroupBytes {
 
   // A sample's output, and a strip of its scores with what is made of it.
   int64_t AttendSample(int64_t length) const {
-    const bool one_by_one = products_.on_cpu && length >= kLongSample && UsesOneDnn();
+    const bool one_by_one = KeyHeadsOneByOne(length, products_.on_cpu);
     const int64_t heads = one_by_one ? spec_.heads / spec_.kv_heads : spec_.heads;
-    const int64_t most = length < kLongSample ? kShortStripElements : kStripElements;
-    int64_t queries = kMaxQueries;
-    while (queries > kMinQueries && queries * heads * length > most) queries /= 2;
-    queries = std::min(queries, length);
+    const int64_t queries = std::min(StripQueries(heads, length), length);
     const int64_t scores = heads * queries * length * (spec_.learned_sinks ? 4 : 1);
     const int64_t strip = scores + heads * (2 * queries * spec_.head_size + 3 * length);
     const int64_t out = length * QueryWidth();

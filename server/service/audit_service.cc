@@ -11,6 +11,7 @@
 #include "server/service/audited_runs.h"
 #include "server/service/codec_audit.h"
 #include "server/service/codec_run.h"
+#include "server/service/run_samples.h"
 #include "server/service/unary_call.h"
 
 namespace sinkd {
@@ -20,13 +21,6 @@ namespace v1 = ::sinks::v1;
 
 constexpr int kThreads = 2;
 constexpr size_t kWaiting = 32;
-
-absl::Status NoStore() {
-  return FailedPrecondition("this server keeps no runs",
-                            {.reason = "STORE_OFF",
-                             .subject = "store",
-                             .fix = "start sinkd without --store off, or ask another server"});
-}
 
 void ListRuns(const std::vector<RunGroup>& runs,
               google::protobuf::RepeatedPtrField<std::string>* names) {
@@ -84,7 +78,7 @@ grpc::ServerUnaryReactor* AuditService::AuditRuns(grpc::CallbackServerContext* c
       {*waiting_, metrics_}, context, "sinks.v1.AuditService/AuditRuns", request, response,
       [this,
        context](const v1::AuditRunsRequest& message) -> absl::StatusOr<v1::AuditRunsResponse> {
-        if (store_ == nullptr) return NoStore();
+        if (store_ == nullptr) return StoreOff();
         return RunAudit(*store_, message, [context] { return context->IsCancelled(); });
       });
 }

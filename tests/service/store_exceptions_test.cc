@@ -26,6 +26,20 @@ class StoreExceptionsTest : public testing::KeptRuns {
     EXPECT_EQ(DetailsOf(status).info->reason(), "OUT_OF_MEMORY");
   }
 
+  // A study of the run; `samples` become those of its report.
+  grpc::Status StudyRun(int64_t* samples) {
+    v1::RunStudyRequest request;
+    request.set_model("models/fake");
+    request.mutable_norms();
+    request.set_run("runs/run");
+    grpc::ClientContext context;
+    const auto stream =
+        v1::MechanismService::NewStub(running_.channel)->RunStudy(&context, request);
+    v1::RunStudyResponse response;
+    while (stream->Read(&response)) *samples += response.report().samples();
+    return stream->Finish();
+  }
+
   // The next call finds nothing of the fault.
   void ExpectServes() {
     store_.out_of_memory_in.clear();
@@ -81,16 +95,8 @@ TEST_F(StoreExceptionsTest, EndsTheImport) {
 TEST_F(StoreExceptionsTest, TellsTheReportOfAStudyThatCannotBeKept) {
   ASSERT_TRUE(AnalyzeTo("run").status.ok());
   store_.out_of_memory_in = "AddStudy";
-  v1::RunStudyRequest request;
-  request.set_model("models/fake");
-  request.mutable_norms();
-  request.set_run("runs/run");
-  grpc::ClientContext context;
-  const auto stream = v1::MechanismService::NewStub(running_.channel)->RunStudy(&context, request);
-  v1::RunStudyResponse response;
   int64_t samples = 0;
-  while (stream->Read(&response)) samples += response.report().samples();
-  ExpectOutOfMemory(stream->Finish());
+  ExpectOutOfMemory(StudyRun(&samples));
   EXPECT_EQ(samples, 2);
   ExpectServes();
 }
@@ -98,16 +104,8 @@ TEST_F(StoreExceptionsTest, TellsTheReportOfAStudyThatCannotBeKept) {
 TEST_F(StoreExceptionsTest, EndsTheStudyWhoseSamplesCannotBeRead) {
   ASSERT_TRUE(AnalyzeTo("run").status.ok());
   store_.out_of_memory_in = "ReadRecords";
-  v1::RunStudyRequest request;
-  request.set_model("models/fake");
-  request.mutable_norms();
-  request.set_run("runs/run");
-  grpc::ClientContext context;
-  const auto stream = v1::MechanismService::NewStub(running_.channel)->RunStudy(&context, request);
-  v1::RunStudyResponse response;
-  while (stream->Read(&response)) {
-  }
-  ExpectOutOfMemory(stream->Finish());
+  int64_t samples = 0;
+  ExpectOutOfMemory(StudyRun(&samples));
   ExpectServes();
 }
 
