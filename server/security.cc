@@ -48,10 +48,11 @@ absl::StatusOr<std::unique_ptr<Security>> Security::Open(const Config& config, M
   return security;
 }
 
-absl::Status Security::AdmitQuery(const Credentials& credentials) {
-  absl::Status status = access_->Admit(credentials, Role::kRead).status();
-  if (!status.ok()) metrics_.access().Refused(AccessPort::kHttp, status.code());
-  return status;
+absl::StatusOr<std::string> Security::AdmitQuery(const Credentials& credentials) {
+  const auto caller = access_->Admit(credentials, Role::kRead);
+  if (caller.ok()) return (*caller)->name();
+  metrics_.access().Refused(AccessPort::kHttp, caller.status().code());
+  return caller.status();
 }
 
 void Security::Watch() {

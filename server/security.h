@@ -25,8 +25,8 @@ class Security {
   AccessControl& access() { return *access_; }
   const TlsIdentity* tls() const { return tls_.get(); }  // null: plaintext
 
-  // Whether a query over HTTP is let in, counted when it is not.
-  absl::Status AdmitQuery(const Credentials& credentials);
+  // The name of who sends a query over HTTP; a refusal is counted.
+  absl::StatusOr<std::string> AdmitQuery(const Credentials& credentials);
 
   // Reads the files again, changed or not.
   void ReloadSoon() { reload_->LookSoon(); }

@@ -20,6 +20,7 @@ namespace sinkd {
 struct HttpQuery {
   std::vector<std::string> path;  // segments, decoded: {"api", "v1", "runs"}
   std::vector<std::pair<std::string, std::string>> parameters;  // decoded, in the order sent
+  std::string request_id;                                       // for the log
   std::optional<TraceContext> trace = std::nullopt;             // the caller's, for the log
 };
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "server/base/containment.h"
+#include "server/base/request_id.h"
 #include "server/base/status.h"
 #include "server/http/hangup_watch.h"
 #include "server/http/site.h"
@@ -50,9 +51,16 @@ struct Visit {
   int socket = -1;
   std::string accepted;          // Accept-Encoding of a request to the site
   std::string certificate_name;  // of the client's certificate
+  std::string caller;            // its name, once it is admitted
   std::optional<QueryPlace> place;
 };
 thread_local Visit* visit_of_this_thread = nullptr;
+
+// Of two that were sent neither counts.
+std::string GivenId(const httplib::Request& request) {
+  const bool is_one = request.get_header_value_count(kRequestIdHeader) == 1;
+  return is_one ? request.get_header_value(kRequestIdHeader) : "";
+}
 
 // httplib's server, but for how connections come, and how they are read and written.
 class VisitServer final : public httplib::Server {
@@ -78,6 +86,9 @@ class VisitServer final : public httplib::Server {
     // To the site httplib would answer with ranges and compressed, whatever the ETag stands for.
     const auto set_up = [&visit](httplib::Request& request) {
       if (!Site::Has(request.path)) return;
+      const std::string id = RequestIdOf(GivenId(request));
+      request.headers.erase(kRequestIdHeader);
+      request.headers.emplace(kRequestIdHeader, id);
       visit.accepted = request.get_header_value("Accept-Encoding");
       request.headers.erase("Accept-Encoding");
       request.headers.erase("Range");
@@ -93,13 +104,14 @@ LogLevel LevelOf(int status) {
 }
 
 // Without what follows the path, which callers choose.
-void LogAnswer(const httplib::Request& request, int status, std::chrono::duration<double> seconds) {
+void LogAnswer(const httplib::Request& request, const std::string& caller, int status,
+               std::chrono::duration<double> seconds) {
   const std::string path = Shorten(request.path, kMaxLoggedPath);
-  std::vector<LogField> fields = {{"method", request.method},
-                                  {"path", path},
-                                  {"status", status},
-                                  {"seconds", seconds},
-                                  {"peer", request.remote_addr}};
+  const std::string id = request.get_header_value(kRequestIdHeader);
+  std::vector<LogField> fields = {{"request_id", id},   {"method", request.method},
+                                  {"path", path},       {"status", status},
+                                  {"seconds", seconds}, {"peer", request.remote_addr}};
+  if (!caller.empty()) fields.emplace_back("caller", caller);
   const std::optional<TraceContext> trace = Site::TraceOf(request);
   for (const LogField& field : TraceFields(trace)) fields.push_back(field);
   Log(LevelOf(status), "request done", fields);
@@ -138,7 +150,9 @@ struct HttpServer::Internals {
     }
     const auto begin = std::chrono::steady_clock::now();
     AnswerApi(request, response);
-    LogAnswer(request, response.status, std::chrono::steady_clock::now() - begin);
+    response.set_header(kRequestIdHeader, request.get_header_value(kRequestIdHeader));
+    LogAnswer(request, visit_of_this_thread->caller, response.status,
+              std::chrono::steady_clock::now() - begin);
   }
 
   void AnswerApi(const httplib::Request& request, httplib::Response& response) {
@@ -157,7 +171,8 @@ struct HttpServer::Internals {
                       .peer_host = request.remote_addr};
     const auto [begin, end] = request.headers.equal_range("Authorization");
     for (auto each = begin; each != end; ++each) shown.authorization.push_back(each->second);
-    return sources.admit(shown);
+    SINKD_ASSIGN_OR_RETURN(visit_of_this_thread->caller, sources.admit(shown));
+    return absl::OkStatus();
   }
 
   void AnswerMetrics(const httplib::Request& request, httplib::Response& response) const {

@@ -46,8 +46,9 @@ class HttpServer {
     std::optional<HttpApi> api = std::nullopt;              // nullopt: there is none
     Page page = {};
     HttpAccess access = {};  // of the page and the API
-    // Whether who shows these may have metrics and what the API tells; null: everyone may.
-    std::function<absl::Status(const Credentials& shown)> admit = nullptr;
+    // The name of who shows these, when it may have metrics and what the API tells; null: everyone
+    // may, without a name.
+    std::function<absl::StatusOr<std::string>(const Credentials& shown)> admit = nullptr;
     bool metrics_open = false;         // metrics to everyone all the same
     const TlsIdentity* tls = nullptr;  // borrowed; null: plaintext
   };

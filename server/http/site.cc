@@ -158,6 +158,7 @@ HttpAnswer Site::Make(const httplib::Request& request, const std::string& accept
   if (!api_) return {.status = 404, .content_type = kText, .body = "there is no API here\n"};
   absl::StatusOr<HttpQuery> query = ParseTarget(request.target);
   if (!query.ok()) return Refuse(of_api, query.status(), 400);
+  query->request_id = request.get_header_value(kRequestIdHeader);
   query->trace = TraceOf(request);
   return api_->answer(*query, stop);
 }

@@ -18,6 +18,9 @@
 
 namespace sinkd {
 
+// Holds the request's id by the time it comes to the site, whatever was sent.
+inline constexpr char kRequestIdHeader[] = "X-Request-Id";
+
 class Site {
  public:
   Site(std::optional<HttpApi> api, Page page, HttpAccess access);

@@ -1,12 +1,9 @@
 #include "server/service/call_record.h"
 
-#include <algorithm>
 #include <iterator>
-#include <random>
 #include <vector>
 
-#include <absl/strings/str_cat.h>
-
+#include "server/base/request_id.h"
 #include "server/base/status.h"
 #include "server/service/call_gate.h"
 #include "server/telemetry/trace_fields.h"
@@ -16,28 +13,11 @@ namespace {
 
 constexpr char kRequestIdKey[] = "x-request-id";
 constexpr char kTraceparentKey[] = "traceparent";
-constexpr size_t kMaxRequestIdBytes = 128;
 
-bool IsRequestId(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxRequestIdBytes &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '.' || c == '_' || c == '-';
-         });
-}
-
-std::string RandomId() {
-  thread_local std::mt19937_64 random{std::random_device{}()};
-  return absl::StrCat(absl::Hex(random(), absl::kZeroPad16));
-}
-
-std::string RequestIdOf(const grpc::CallbackServerContext& context) {
+std::string GivenId(const grpc::CallbackServerContext& context) {
   const auto found = context.client_metadata().find(kRequestIdKey);
-  if (found != context.client_metadata().end()) {
-    const std::string_view given(found->second.data(), found->second.size());
-    if (IsRequestId(given)) return std::string(given);
-  }
-  return RandomId();
+  if (found == context.client_metadata().end()) return "";
+  return {found->second.data(), found->second.size()};
 }
 
 std::optional<TraceContext> TraceOf(const grpc::CallbackServerContext& context) {
@@ -68,7 +48,7 @@ CallRecord::CallRecord(grpc::CallbackServerContext& context, std::string_view me
       metrics_(metrics),
       peer_(context.peer()),
       caller_(CallerOf(context)),
-      request_id_(RequestIdOf(context)),
+      request_id_(RequestIdOf(GivenId(context))),
       trace_(TraceOf(context)),
       phases_(std::make_shared<PhaseTimes>(metrics)),
       admitted_(VerdictOf(context)),

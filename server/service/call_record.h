@@ -1,8 +1,8 @@
 // CallRecord: one RPC from its start to its end - its caller, request id, log lines and metrics.
 //
-// The request id is the caller's x-request-id where that is 1 to 128 of [A-Za-z0-9._-], else a
-// random one; it goes back in the initial metadata under the same key. Every line about the call
-// has it, and the trace of the caller's traceparent (base/trace_context.h).
+// The request id is the caller's x-request-id (base/request_id.h); it goes back in the initial
+// metadata under the same key. Every line about the call has it, and the trace of the caller's
+// traceparent (base/trace_context.h).
 // Thread-safety: Note may be called from any thread, Begun and End too, once each.
 #pragma once
 

@@ -86,7 +86,8 @@ HttpAnswer JsonApi::Answer(const HttpQuery& query, const std::stop_token& stop) 
   if (refused.status == 500) {
     const std::string path = absl::StrJoin(query.path, "/");
     const std::string text = error.ToString();
-    std::vector<LogField> fields = {{"path", path}, {"error", text}};
+    std::vector<LogField> fields = {
+        {"request_id", query.request_id}, {"path", path}, {"error", text}};
     for (const LogField& field : TraceFields(query.trace)) fields.push_back(field);
     Log(LogLevel::kError, "the JSON API failed", fields);
   }

@@ -167,6 +167,7 @@ class Http(TracingCase):
         connection.endheaders()
         reply = connection.getresponse()
         reply.read()
+        self.request_id = reply.getheader("x-request-id")
         return reply.status
 
     def test_a_querys_trace_is_in_its_line_and_its_parameters_are_not(self):
@@ -178,6 +179,16 @@ class Http(TracingCase):
                          ("info", "GET", "/api/v1/runs", 200))
         self.assertGreater(done["seconds"], 0)
         self.assertNotIn("private", json.dumps(done))
+
+    def test_a_query_is_named_as_it_asks_for_or_at_random_and_its_caller_told(self):
+        self.ask("/api/v1/models", [("X-Request-Id", "dashboard-7")])
+        self.assertEqual(self.request_id, "dashboard-7")
+        self.assertEqual(self.end_of("dashboard-7")["caller"], "127.0.0.1")
+        twice = [("X-Request-Id", "a"), ("X-Request-Id", "b")]
+        for headers in ((), [("X-Request-Id", "a b")], [("X-Request-Id", "x" * 129)], twice):
+            self.ask("/api/v1/models/none", headers)
+            self.assertRegex(self.request_id, "^[0-9a-f]{16}$")
+            self.assertEqual(self.end_of(self.request_id)["status"], 404)
 
     def test_a_query_that_fails_is_in_the_log_too(self):
         for path, status in (("/api/v1/models/none", 404), ("/api/v1/runs?pageSize=x", 400)):

@@ -112,16 +112,16 @@ TEST_F(HttpServerTest, APortThatIsTakenIsRefusedByName) {
 class GuardedServerTest : public ::testing::Test {
  protected:
   void Start(bool metrics_open) {
-    auto server =
-        HttpServer::Start("127.0.0.1:0", {.metrics = [] { return std::string("up 1\n"); },
-                                          .not_ready = [] { return std::optional<std::string>(); },
-                                          .admit =
-                                              [this](const Credentials& shown) {
-                                                asked_.emplace_back(shown.authorization.begin(),
-                                                                    shown.authorization.end());
-                                                return verdict_;
-                                              },
-                                          .metrics_open = metrics_open});
+    auto server = HttpServer::Start(
+        "127.0.0.1:0", {.metrics = [] { return std::string("up 1\n"); },
+                        .not_ready = [] { return std::optional<std::string>(); },
+                        .admit = [this](const Credentials& shown) -> absl::StatusOr<std::string> {
+                          asked_.emplace_back(shown.authorization.begin(),
+                                              shown.authorization.end());
+                          if (!verdict_.ok()) return verdict_;
+                          return "nora";
+                        },
+                        .metrics_open = metrics_open});
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
   }
