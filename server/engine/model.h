@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -37,9 +38,11 @@ enum class Residency {
 inline constexpr std::string_view kAutoDevice = "auto";
 
 struct LoadOptions {
-  // A torch device ("cpu", "cuda:0"); "auto": all GPUs, blocks spread by free memory, or the CPU
+  // A torch device ("cpu", "cuda:0"); "auto": all GPUs, blocks spread by their room, or the CPU
   // where there are none; or a map from devices to block ranges, "cuda:0=0-15,cuda:1=16-31".
   std::string device = "cpu";
+  // The most that "auto" counts on, in bytes by device; of a device not named, what is free.
+  std::map<std::string, int64_t> room;
   ComputeType compute_type = ComputeType::kAuto;
   Residency residency = Residency::kResident;
 };

@@ -23,6 +23,14 @@ int64_t Parameters(const PlannedTensor& tensor, bool tied_head) {
 
 }  // namespace
 
+std::string ModelPlan::Placement() const {
+  std::vector<BlockSpan> spans;
+  for (const DeviceShare& share : devices) {
+    spans.push_back({share.device, share.first_block, share.blocks});
+  }
+  return PlacementText(spans);
+}
+
 absl::StatusOr<ModelPlan> PlanModel(const std::filesystem::path& folder, const LoadOptions& options,
                                     int64_t positions) {
   if (positions < 1) {

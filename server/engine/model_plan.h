@@ -58,6 +58,8 @@ struct ModelPlan {
   std::vector<DeviceShare> devices;    // in block order; the first holds the embedding too
   bool fits = true;                    // every device does
   std::vector<std::string> warnings;   // as ModelInfo::warnings
+
+  std::string Placement() const;  // as LoadOptions::device; never "auto"
 };
 
 // `positions` is clipped to the model's longest sample.

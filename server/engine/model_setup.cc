@@ -35,9 +35,15 @@ absl::StatusOr<std::vector<BlockSpan>> Place(const LoadOptions& options,
   if (options.device != kAutoDevice) {
     return ParsePlacement(options.device, weights.decoder.spec.blocks);
   }
+  std::vector<std::string> devices = Gpus();
+  if (devices.empty()) devices.push_back("cpu");
   std::vector<DeviceRoom> rooms;
-  for (const std::string& gpu : Gpus()) rooms.push_back({gpu, FreeBytes(at::Device(gpu))});
-  if (rooms.empty()) rooms.push_back({"cpu", FreeBytes(at::kCPU)});
+  for (std::string& device : devices) {
+    int64_t bytes = FreeBytes(at::Device(device));
+    const auto limit = options.room.find(device);
+    if (limit != options.room.end() && (bytes == 0 || limit->second < bytes)) bytes = limit->second;
+    rooms.push_back({std::move(device), bytes});
+  }
   return SpreadBlocks(rooms, weights.outer_bytes, weights.block_bytes);
 }
 

@@ -108,7 +108,7 @@ absl::StatusOr<ModelPlan> Registry::Plan(std::string_view id, const LoadOptions&
   SINKD_RETURN_IF_ERROR(CheckId(id));
   const fs::path folder = state_->Folder(id);
   if (folder.empty()) return NoSuchModel(id);
-  return PlanModel(folder, options, positions);
+  return PlanModel(folder, state_->WithinBudget(options), positions);
 }
 
 absl::StatusOr<ModelEntry> Registry::Unload(std::string_view id) {

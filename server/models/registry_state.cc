@@ -1,5 +1,6 @@
 #include "server/models/registry_state.h"
 
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <utility>
@@ -180,13 +181,31 @@ absl::StatusOr<MemoryBudget::Hold> Registry::State::MakeRoom(const std::string& 
   }
 }
 
+LoadOptions Registry::State::WithinBudget(LoadOptions options) {
+  if (options.device != kAutoDevice) return options;
+  for (const MemorySnapshot& device : budget->Snapshot()) {
+    if (device.budget_bytes > 0) options.room[device.device] = device.budget_bytes;
+  }
+  const std::lock_guard lock(mutex);
+  for (const Resident& resident : Residents()) {
+    if (resident.CanGo()) continue;
+    for (const auto& [device, bytes] : resident.bytes) {
+      const auto room = options.room.find(device);
+      if (room != options.room.end()) room->second = std::max<int64_t>(0, room->second - bytes);
+    }
+  }
+  return options;
+}
+
 // A folder that cannot be planned is left to the loader, which says what is wrong with it.
 absl::StatusOr<MemoryBudget::Hold> Registry::State::Reserve(const std::string& id,
                                                             const fs::path& folder,
-                                                            const LoadOptions& options,
+                                                            LoadOptions& options,
                                                             std::stop_token stop) {
+  options = WithinBudget(std::move(options));
   const absl::StatusOr<ModelPlan> plan = PlanModel(folder, options, 1);
   if (!plan.ok()) return MemoryBudget::Hold();
+  options.device = plan->Placement();
   DeviceBytes wanted;
   for (const DeviceShare& share : plan->devices) wanted[share.device] += share.weight_bytes;
   SINKD_ASSIGN_OR_RETURN(MemoryBudget::Hold hold, MakeRoom(id, wanted));
@@ -222,11 +241,12 @@ absl::Status Registry::State::Lead(const std::shared_ptr<State>& self, const std
   lock.unlock();
 
   const fs::path folder = Folder(id);
+  LoadOptions decided = options;
   absl::StatusOr<LoadedModel> loaded = NoSuchModel(id);
   auto hold = std::make_shared<MemoryBudget::Hold>();
   absl::Status room = folder.empty() ? loaded.status() : absl::OkStatus();
   if (room.ok()) {
-    absl::StatusOr<MemoryBudget::Hold> reserved = Reserve(id, folder, options, stop);
+    absl::StatusOr<MemoryBudget::Hold> reserved = Reserve(id, folder, decided, stop);
     room = reserved.status();
     if (reserved.ok()) *hold = *std::move(reserved);
   }
@@ -241,7 +261,7 @@ absl::Status Registry::State::Lead(const std::shared_ptr<State>& self, const std
       changed.notify_all();
       if (progress) progress(now);
     };
-    loaded = CallLoader(folder, options, tell, stop);
+    loaded = CallLoader(folder, decided, tell, stop);
   }
   ModelHandle handle;
   if (loaded.ok()) {

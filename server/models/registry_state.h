@@ -89,9 +89,12 @@ struct Registry::State {
   void Publish(const std::string& id, Slot& slot, ModelHandle handle);
   std::vector<Resident> Residents() const;  // under the lock
   absl::StatusOr<MemoryBudget::Hold> MakeRoom(const std::string& id, const DeviceBytes& wanted);
+  // `options` with what the budget leaves to "auto" beside the models that cannot go.
+  LoadOptions WithinBudget(LoadOptions options);
+  // Decides what `options` leaves open, so that the load takes what is reserved.
   absl::StatusOr<MemoryBudget::Hold> Reserve(const std::string& id,
                                              const std::filesystem::path& folder,
-                                             const LoadOptions& options, std::stop_token stop);
+                                             LoadOptions& options, std::stop_token stop);
   absl::StatusOr<LoadedModel> CallLoader(const std::filesystem::path& folder,
                                          const LoadOptions& options, const Progress& progress,
                                          std::stop_token stop) const;

@@ -175,6 +175,25 @@ TEST_F(Eviction, FailedAndUnloadedModelsGiveBackTheirRoom) {
   EXPECT_TRUE(Load(*registry, "b").ok());
 }
 
+TEST_F(Eviction, AutoCountsOnWhatModelsThatStayLeaveOfTheBudgetAndLoadsAsItWasPlanned) {
+  std::vector<LoadOptions> loads;
+  const auto registry = WithRoomFor(3, [&](const fs::path&, const LoadOptions& options, auto&&...) {
+    loads.push_back(options);
+    return absl::StatusOr<LoadedModel>(LoadedModel{});
+  });
+  const int64_t budget = registry->budget()->Snapshot()[0].budget_bytes;
+  const int64_t each = PlanModel(root_ / "a", {}, 1)->weight_bytes;
+  ASSERT_TRUE(Load(*registry, "a", true).ok());
+  ASSERT_TRUE(Load(*registry, "b").ok());  // can go, and so does not count
+  ASSERT_TRUE(registry->Load("c", {.device = "auto"}, {}, {}).ok());
+  ASSERT_EQ(loads.size(), 3);
+  EXPECT_EQ(loads[0].device, "cpu");
+  EXPECT_TRUE(loads[0].room.empty());
+  EXPECT_NE(loads[2].device, kAutoDevice) << "the loader must not choose again";
+  EXPECT_EQ(loads[2].room.at("cpu"), budget - each);
+  EXPECT_TRUE(registry->Load("c", {.device = "auto"}, {}, {}).ok()) << "it is as asked";
+}
+
 TEST(MemoryBudget, APassTakesWhatModelsLeave) {
   MemoryBudget budget({{"cpu", 1000}});
   const std::string cpu = "cpu";
