@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 
 #include "server/engine/best_fit.h"
+#include "server/engine/host_memory.h"
 
 namespace sinkd {
 namespace {
@@ -54,11 +56,14 @@ class Pool final : public c10::Allocator {
 
   void Trim(int64_t kept_bytes) {
     const std::lock_guard lock(mutex_);
+    int64_t kept_end = std::max(fit_.end(), kept_bytes);
     for (const auto& [begin, bytes] : fit_.holes()) {
       const int64_t from = std::max(begin, kept_bytes);
       const int64_t to = begin + bytes;
       if (from < to) madvise(base_ + from, static_cast<size_t>(to - from), MADV_DONTNEED);
+      if (to == fit_.end()) kept_end = from;
     }
+    GiveBackFrom(kept_end);
   }
 
  private:
@@ -76,7 +81,16 @@ class Pool final : public c10::Allocator {
     pool.fit_.Give(offset);
   }
 
-  // Null when there is no room.
+  // What may be written to counts where the system gives no more than it has, used or not.
+  void GiveBackFrom(int64_t offset) {
+    const int64_t usable = (offset + kStepBytes - 1) / kStepBytes * kStepBytes;
+    if (usable >= usable_) return;
+    if (mprotect(base_ + usable, static_cast<size_t>(usable_ - usable), PROT_NONE) == 0) {
+      usable_ = usable;
+    }
+  }
+
+  // Null when the addresses are used up.
   void* Take(int64_t bytes) {
     const int64_t pages = (bytes + kPage - 1) / kPage * kPage;
     const std::lock_guard lock(mutex_);
@@ -84,12 +98,15 @@ class Pool final : public c10::Allocator {
     if (!begin) return nullptr;
     if (*begin + pages <= usable_) return base_ + *begin;
     const int64_t usable = (*begin + pages + kStepBytes - 1) / kStepBytes * kStepBytes;
-    if (mprotect(base_ + usable_, static_cast<size_t>(usable - usable_), PROT_READ | PROT_WRITE)) {
-      fit_.Give(*begin);
-      return nullptr;
+    const auto more = static_cast<size_t>(usable - usable_);
+    const bool given = mprotect(base_ + usable_, more, PROT_READ | PROT_WRITE) == 0;
+    if (given && HostReserveIsFree()) {
+      usable_ = usable;
+      return base_ + *begin;
     }
-    usable_ = usable;
-    return base_ + *begin;
+    if (given) mprotect(base_ + usable_, more, PROT_NONE);
+    fit_.Give(*begin);
+    throw std::bad_alloc();
   }
 
   char* const base_;

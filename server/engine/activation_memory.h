@@ -10,9 +10,9 @@
 
 namespace sinkd {
 
-// From now on torch's large blocks on the CPU come from there, as long as there is room; the rest
-// is as it was. A build with sanitizers, which watch the C library's blocks, stays as it is. Once
-// for the whole process.
+// From now on torch's large blocks on the CPU come from there, and throw std::bad_alloc rather than
+// use up the host's reserve (host_memory.h); the rest is as it was. A build with sanitizers, which
+// watch the C library's blocks, stays as it is. Once for the whole process.
 void KeepActivationsTogether();
 
 // Pages that hold nothing go back to the system, but for those among the first `kept_bytes`.

@@ -1,5 +1,8 @@
 #include "server/engine/host_memory.h"
 
+#include <sys/mman.h>
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <fstream>
 #include <optional>
@@ -71,6 +74,19 @@ int64_t LeastRoom(const GroupFiles& files, std::string group, int64_t free) {
   }
 }
 
+bool IsUnlimited(decltype(RLIMIT_AS) resource) {
+  rlimit limit = {};
+  return getrlimit(resource, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
+}
+
+// Then pages that are asked for are always given, and counted once they are used.
+bool GivesMoreThanItHas() {
+  constexpr int kNever = 2;
+  static const bool overcommits =
+      ReadNumber("/proc/sys/vm/overcommit_memory").value_or(kNever) != kNever;
+  return overcommits && IsUnlimited(RLIMIT_AS) && IsUnlimited(RLIMIT_DATA);
+}
+
 }  // namespace
 
 int64_t FreeHostBytes(const fs::path& root) {
@@ -90,6 +106,15 @@ int64_t FreeHostBytes(const fs::path& root) {
     if (memory) free = LeastRoom(v1, parts[2], free);
   }
   return free;
+}
+
+bool HostReserveIsFree() {
+  if (GivesMoreThanItHas()) return true;
+  void* const reserve =
+      mmap(nullptr, kHostReserveBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (reserve == MAP_FAILED) return false;
+  munmap(reserve, kHostReserveBytes);
+  return true;
 }
 
 }  // namespace sinkd

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <new>
 #include <optional>
 #include <string_view>
 
@@ -9,6 +10,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/InferenceMode.h>
 
+#include "server/engine/host_memory.h"
 #include "server/engine/weight_memory.h"
 
 namespace sinkd {
@@ -101,6 +103,7 @@ bool UsesBfloat16() {
 }
 
 at::Tensor Linear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias) {
+  if (!HostReserveIsFree()) throw std::bad_alloc();  // rather than see oneDNN go without
   if (w.dim() == 3) {
     const int64_t inputs = w.size(2);
     at::Tensor sum = ByOneDnn(x.narrow(1, 0, inputs), w[0], bias);

@@ -12,7 +12,7 @@
 namespace sinkd {
 
 // x w^T + bias: x [rows, in], w [out, in], its rows or its columns contiguous, or as SplitInputs
-// gives it; bias [out] or undefined.
+// gives it; bias [out] or undefined. Throws std::bad_alloc when the host has but its reserve left.
 at::Tensor Linear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias = {});
 
 // Room for weights [out, in] as Linear wants them: where oneDNN is used, cut into

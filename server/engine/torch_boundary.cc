@@ -9,6 +9,7 @@
 #include "server/base/str_cat.h"
 #include "server/engine/activation_memory.h"
 #include "server/engine/device_fault.h"
+#include "server/engine/host_memory.h"
 
 namespace sinkd {
 namespace {
@@ -29,6 +30,10 @@ struct TrimAtEnd {
 
 absl::Status AtTorchBoundary(const std::function<absl::Status()>& work) {
   const TrimAtEnd trim;
+  if (!HostReserveIsFree()) {
+    TrimActivations();
+    if (!HostReserveIsFree()) return OutOfMemory();
+  }
   try {
     return work();
   } catch (const c10::OutOfMemoryError&) {

@@ -7,6 +7,8 @@
 #include <ATen/ATen.h>
 #include <c10/util/accumulate.h>
 
+#include "server/engine/host_memory.h"
+
 namespace sinkd {
 namespace {
 
@@ -21,6 +23,10 @@ at::Tensor EmptyTensor(at::IntArrayRef shape, const at::TensorOptions& options) 
   if (!options.device().is_cpu() || bytes < kLeastBytes) return at::empty(shape, options);
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) throw std::bad_alloc();
+  if (!HostReserveIsFree()) {
+    munmap(pages, bytes);
+    throw std::bad_alloc();
+  }
   return at::from_blob(
       pages, shape, [bytes](void* memory) { munmap(memory, bytes); }, options);
 }

@@ -4,9 +4,11 @@
 """
 
 import concurrent.futures
+import contextlib
 import os
 import pathlib
 import random
+import re
 import resource
 import shutil
 import signal
@@ -19,9 +21,9 @@ import unittest
 from tests.e2e import model_root
 from tests.e2e.broken_checkpoints import WEIGHTS
 from tests.e2e.calls import (
-    Failure, analyze, described, expected, ids, load, model_call, open_stream, planted, read, spec,
+    Failure, analyze, described, expected, ids, load, model_call, open_stream, plan, planted, read, spec,
 )
-from tests.e2e.model_root import PLANTED, ModelRoot
+from tests.e2e.model_root import PLANTED, ModelRoot, edit_json
 from tests.e2e.sinkd_process import PATIENCE, Programs, SinkdProcess, main, wait_until
 from tests.e2e.stream_case import Sender, begin_stream, next_of
 
@@ -185,6 +187,55 @@ class FullDisk(FaultCase):
             self.check_serves(server)
             self.assertEqual(server.health(), "SERVING")
             server.wait_until_free()
+
+
+class OutOfMemory(FaultCase):
+    MODEL, POSITIONS = "longer", 14_000
+    RESERVE = 64 << 20  # bytes, of docs/memory.md
+
+    def setUp(self):
+        super().setUp()
+        self.root.variation(
+            self.MODEL, model_root.planted(),
+            lambda folder: edit_json(folder / "config.json",
+                                     max_position_embeddings=self.POSITIONS))
+
+    @contextlib.contextmanager
+    def short_of_memory(self, server):
+        """The kernel gives the server its reserve and half of what the longest sample takes."""
+        name = f"models/{self.MODEL}"
+        device = plan(server.channel, name, positions=self.POSITIONS).plan.devices[0]
+        _, most = resource.prlimit(server.pid, resource.RLIMIT_DATA)
+        status = pathlib.Path(f"/proc/{server.pid}/status").read_text()
+        held = int(re.search(r"VmData:\s+(\d+) kB", status)[1]) << 10
+        resource.prlimit(server.pid, resource.RLIMIT_DATA,
+                         (held + self.RESERVE + device.activation_bytes // 2, most))
+        yield
+        resource.prlimit(server.pid, resource.RLIMIT_DATA, (most, most))
+
+    def test_costs_the_long_samples_alone_and_is_over_with_the_shortage(self):
+        server = self.start("--store", "off", models=(self.MODEL,))
+        short = planted(self.row)
+        long = ids([0] + [5 + i % 900 for i in range(self.POSITIONS - 1)])
+
+        def answers(*samples):
+            with concurrent.futures.ThreadPoolExecutor(4) as clients:
+                calls = [clients.submit(analyze, server.channel, [spec(self.MODEL), *samples])
+                         for _ in range(4)]
+            return [each.result() for each in calls]
+
+        answers(short, short)  # the threads are there
+        with self.short_of_memory(server):
+            under_shortage = answers(short, long, short, long, short)
+        for answer in under_shortage:
+            self.assertIsNone(answer.failure)
+            for number in (1, 3):
+                refused = Failure.of_status(answer.results[number].status)
+                self.assertEqual((refused.code, refused.reason),
+                                 ("RESOURCE_EXHAUSTED", "DEVICE_OUT_OF_MEMORY"))
+            self.assertEqual([described(each) for each in answer.records], [expected(self.row)] * 3)
+        self.assertEqual(server.health(), "SERVING")
+        self.assertEqual(len(analyze(server.channel, [spec(self.MODEL), long]).records), 1)
 
 
 class Checkpoints(FaultCase):

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "server/engine/host_memory.h"
 #include "tests/models/failed_load.h"
 
 namespace sinkd::testing {
@@ -27,7 +28,7 @@ TEST_F(FailedLoad, OutOfMemoryAtAnyPointLeavesNothing) {
     std::ifstream("/proc/self/statm") >> unused >> unused >> unused >> unused >> unused >>
         data_pages;
     rlimit limited = unlimited;
-    limited.rlim_cur = static_cast<rlim_t>(data_pages * sysconf(_SC_PAGESIZE) + 12 * kMebibyte +
+    limited.rlim_cur = static_cast<rlim_t>(data_pages * sysconf(_SC_PAGESIZE) + kHostReserveBytes +
                                            checkpoint_.weight_bytes() * i / (2 * kLoads));
     ASSERT_EQ(setrlimit(RLIMIT_DATA, &limited), 0);
     const absl::Status status = Load();

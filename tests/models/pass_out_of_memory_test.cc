@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "server/base/status.h"
+#include "server/engine/host_memory.h"
 #include "tests/models/failed_load.h"
 #include "tests/testing/process_memory.h"
 
@@ -56,7 +57,7 @@ TEST_F(PassOutOfMemory, CostsThatPassAlone) {
   const auto before = Run(kShort);
   ASSERT_TRUE(before.ok()) << before.status();
   const double resident = StatusBytes("RssAnon");
-  LimitTo(4 * kMebibyte);
+  LimitTo(kHostReserveBytes + 4 * kMebibyte);
   for (int i = 0; i < kTimes; ++i) {
     const absl::Status refused = Run(kLong).status();
     ASSERT_TRUE(absl::IsResourceExhausted(refused)) << refused;
