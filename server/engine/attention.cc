@@ -36,28 +36,29 @@ at::Tensor StripMask(int64_t first_query, int64_t queries, int64_t first_key, in
 // The heads of one pass over the strips. Query heads of one group share a key head, so a group is
 // one matrix product.
 struct Heads {
-  at::Tensor q;      // [n, G, T, D]
-  at::Tensor k;      // [n, T, D]
-  at::Tensor v;      // [n, T, D]
+  at::Tensor q;      // [S, n, G, T, D]
+  at::Tensor k;      // [S n, T, D]
+  at::Tensor v;      // [S n, T, D]
   at::Tensor sinks;  // [n G], or undefined
   int64_t first_query_head = 0;
 };
 
 class Strips {
  public:
-  Strips(const AttentionInput& input, TapObserver* observer, int64_t block, int64_t sample)
+  Strips(const AttentionInput& input, TapObserver* observer, int64_t block, int64_t first_sample)
       : input_(input),
         observer_(observer != nullptr && observer->WantsAttention(block) ? observer : nullptr),
         block_(block),
-        sample_(sample),
-        positions_(input.q.size(0)),
+        first_sample_(first_sample),
+        samples_(input.samples),
+        positions_(input.q.size(0) / input.samples),
         size_(input.q.size(2)) {}
 
-  // Writes `out` [T, n G, D].
+  // Writes `out` [S, T, n G, D].
   void Run(const Heads& heads, at::Tensor out) const {
-    const int64_t kv_heads = heads.q.size(0);
-    const int64_t group = heads.q.size(1);
-    const int64_t step = StripQueries(kv_heads * group, positions_);
+    const int64_t kv_heads = samples_ * heads.q.size(1);  // of all samples
+    const int64_t group = heads.q.size(2);
+    const int64_t step = StripQueries(heads.q.size(1) * group, positions_);
     const int64_t key_step = KeyStep(step, positions_);
     const int64_t longest = std::min(step, positions_);
     const at::Tensor causal =
@@ -70,7 +71,7 @@ class Strips {
       const int64_t visible = first + queries - first_key;
       const int64_t keys =
           std::min((visible + key_step - 1) / key_step * key_step, positions_ - first_key);
-      const at::Tensor strip = (heads.q.narrow(2, first, queries) * input_.scale)
+      const at::Tensor strip = (heads.q.narrow(3, first, queries) * input_.scale)
                                    .reshape({kv_heads, group * queries, size_});
       at::Tensor scores = Product(strip, heads.k.narrow(1, first_key, keys).transpose(1, 2))
                               .view({kv_heads * group, queries, keys});
@@ -88,8 +89,8 @@ class Strips {
       const at::Tensor weights = Share(scores, heads, first, first_key);
       const at::Tensor mixed = Product(weights.view({kv_heads, group * queries, keys}),
                                        heads.v.narrow(1, first_key, keys));
-      out.narrow(0, first, queries)
-          .copy_(mixed.view({kv_heads * group, queries, size_}).transpose(0, 1));
+      out.narrow(1, first, queries)
+          .copy_(mixed.view({samples_, -1, queries, size_}).transpose(1, 2));
     }
   }
 
@@ -108,7 +109,7 @@ class Strips {
     if (heads.sinks.defined()) {
       const int64_t keys = scores.size(2);
       const at::Tensor column =
-          heads.sinks.view({-1, 1, 1}).expand({scores.size(0), scores.size(1), 1});
+          heads.sinks.repeat({samples_}).view({-1, 1, 1}).expand({-1, scores.size(1), 1});
       const at::Tensor shares = at::softmax(at::cat({scores, column}, -1), -1);
       weights = shares.narrow(2, 0, keys).contiguous();
       sink_mass = shares.select(2, keys);
@@ -116,8 +117,11 @@ class Strips {
       weights = at::_softmax_out(scores, scores, -1, /*half_to_float=*/false);
     }
     if (observer_ != nullptr) {
-      observer_->OnAttention({block_, sample_, heads.first_query_head, first_query, first_key,
-                              positions_, weights, sink_mass});
+      const auto by_sample = [this](const at::Tensor& all) {
+        return all.defined() ? all.unflatten(0, {samples_, -1}) : all;
+      };
+      observer_->OnAttention({block_, first_sample_, heads.first_query_head, first_query, first_key,
+                              positions_, by_sample(weights), by_sample(sink_mass)});
     }
     return weights;
   }
@@ -125,7 +129,8 @@ class Strips {
   const AttentionInput& input_;
   TapObserver* const observer_;
   const int64_t block_;
-  const int64_t sample_;
+  const int64_t first_sample_;
+  const int64_t samples_;
   const int64_t positions_;
   const int64_t size_;
 };
@@ -143,31 +148,47 @@ int64_t StripQueries(int64_t heads, int64_t positions) {
   return queries;
 }
 
+int64_t SamplesTogether(int64_t heads, int64_t positions) {
+  if (positions >= kLongSample) return 1;
+  const int64_t scores = heads * std::min(StripQueries(heads, positions), positions) * positions;
+  return std::max<int64_t>(1, kShortStripElements / scores);
+}
+
 at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t block,
-                  int64_t sample) {
-  const int64_t positions = input.q.size(0);
+                  int64_t first_sample) {
+  const int64_t samples = input.samples;
+  const int64_t positions = input.q.size(0) / samples;
   const int64_t heads = input.q.size(1);
   const int64_t size = input.q.size(2);
   const int64_t kv_heads = input.k.size(1);
   const int64_t group = heads / kv_heads;
-  const at::Tensor q = input.q.transpose(0, 1).unflatten(0, {kv_heads, group});
-  const at::Tensor k = input.k.transpose(0, 1);
-  const at::Tensor v = input.v.transpose(0, 1);
-  at::Tensor out = at::empty({positions, heads, size}, input.q.options());
+  // [S, H, T, D]
+  const auto by_head = [&](const at::Tensor& rows) {
+    return rows.unflatten(0, {samples, positions}).transpose(1, 2);
+  };
+  const at::Tensor q = by_head(input.q).unflatten(1, {kv_heads, group});
+  const at::Tensor k = by_head(input.k);
+  const at::Tensor v = by_head(input.v);
+  at::Tensor out = at::empty({samples, positions, heads, size}, input.q.options());
   const bool one_by_one = KeyHeadsOneByOne(positions, q.is_cpu());
   const int64_t step = one_by_one ? 1 : kv_heads;
-  const Strips strips(input, observer, block, sample);
+  const Strips strips(input, observer, block, first_sample);
   for (int64_t h = 0; h < kv_heads; h += step) {
-    // Already contiguous where a head's rows lie together.
-    const Heads some{.q = q.narrow(0, h, step),
-                     .k = one_by_one ? k.narrow(0, h, step).contiguous() : k,
-                     .v = one_by_one ? v.narrow(0, h, step).contiguous() : v,
-                     .sinks = input.sinks.defined() ? input.sinks.narrow(0, h * group, step * group)
-                                                    : at::Tensor(),
-                     .first_query_head = h * group};
-    strips.Run(some, out.narrow(1, h * group, step * group));
+    const auto some = [&](const at::Tensor& all) {
+      const at::Tensor part = all.narrow(1, h, step);
+      // Already contiguous where a head's rows lie together.
+      return one_by_one ? part.contiguous().flatten(0, 1) : part.reshape({-1, positions, size});
+    };
+    const Heads these{.q = q.narrow(1, h, step),
+                      .k = some(k),
+                      .v = some(v),
+                      .sinks = input.sinks.defined()
+                                   ? input.sinks.narrow(0, h * group, step * group)
+                                   : at::Tensor(),
+                      .first_query_head = h * group};
+    strips.Run(these, out.narrow(2, h * group, step * group));
   }
-  return out.view({positions, heads * size});
+  return out.view({samples * positions, heads * size});
 }
 
 }  // namespace sinkd

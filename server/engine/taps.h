@@ -29,20 +29,21 @@ class TapObserver {
 
   virtual bool WantsAttention(int64_t /*block*/) const { return false; }
 
-  // Softmax weights of some queries of one sample and some or all of its heads, [heads, queries,
-  // keys] float32. Head h of the tensor is head first_head + h, query i position first_query + i,
-  // key j position first_key + j. Strips come in ascending order of query for the same heads, these
-  // in ascending order for one sample, one sample after the other.
+  // Softmax weights of some queries and some or all heads of samples that are equally long and
+  // follow each other, [samples, heads, queries, keys] float32. Sample s of the tensor is sample
+  // first_sample + s, head h head first_head + h, query i position first_query + i, key j position
+  // first_key + j. Strips come in ascending order of query for the same heads, these in ascending
+  // order for the same samples, these one after the other.
   struct AttentionStrip {
     int64_t block;
-    int64_t sample;  // in the batch
+    int64_t first_sample;  // in the batch
     int64_t first_head;
     int64_t first_query;
     int64_t first_key;
-    int64_t positions;  // T of the sample
+    int64_t positions;  // T of each sample
     const at::Tensor& weights;
-    // [heads, queries] float32: the share of each query's softmax that goes to the head's learned
-    // sink; undefined in a block without learned sinks.
+    // [samples, heads, queries] float32: the share of each query's softmax that goes to the head's
+    // learned sink; undefined in a block without learned sinks.
     const at::Tensor& learned_sink_mass;
   };
   virtual void OnAttention(const AttentionStrip& /*strip*/) {}

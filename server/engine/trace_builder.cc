@@ -1,6 +1,7 @@
 #include "server/engine/trace_builder.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <ATen/ATen.h>
 
@@ -17,20 +18,29 @@ at::Tensor RowNorms(const at::Tensor& rows) {
 
 TraceBuilder::TraceBuilder(const DecoderSpec& spec, const TraceRequest& request,
                            std::vector<int64_t> offsets, const at::Device& device)
-    : layers_(spec.blocks), heads_(spec.heads), request_(request), offsets_(std::move(offsets)) {
+    : layers_(spec.blocks), heads_(spec.heads), request_(request) {
   const at::TensorOptions options = at::TensorOptions().dtype(at::kFloat).device(device);
-  const int64_t rows = offsets_.back();
-  state_norm_ = at::zeros({layers_, rows}, options);
-  mlp_norm_ = at::zeros({layers_, rows}, options);
-  for (int64_t s = 0; s < Samples(); ++s) {
-    const int64_t length = Length(s);
-    cosine_.push_back(at::zeros({layers_, std::min(kPrimaryCandidates, length), length}, options));
+  state_norm_ = at::zeros({layers_, offsets.back()}, options);
+  mlp_norm_ = at::zeros({layers_, offsets.back()}, options);
+  for (size_t s = 0; s + 1 < offsets.size(); ++s) {
+    const int64_t length = offsets[s + 1] - offsets[s];
+    if (equals_.empty() || equals_.back().length != length) {
+      equals_.push_back({.first = static_cast<int64_t>(s), .begin = offsets[s], .length = length});
+    }
+    ++equals_.back().samples;
+  }
+  for (Equals& equals : equals_) {
+    const int64_t length = equals.length;
+    const auto zeros = [&](int64_t rows, int64_t columns) {
+      return at::zeros({equals.samples, layers_, rows, columns}, options);
+    };
+    equals.cosine = zeros(std::min(kPrimaryCandidates, length), length);
     if (!request_.attention) continue;
-    attention_sum_.push_back(at::zeros({layers_, heads_, length}, options));
-    attention_self_.push_back(at::zeros({layers_, heads_, length}, options));
-    prefix_sum_.push_back(at::zeros({layers_, heads_, std::min(request_.prefix, length)}, options));
+    equals.attention_sum = zeros(heads_, length);
+    equals.attention_self = zeros(heads_, length);
+    equals.prefix_sum = zeros(heads_, std::min(request_.prefix, length));
     if (!spec.learned_sinks) continue;
-    sink_mass_.push_back(at::zeros({layers_, heads_}, options.dtype(at::kDouble)));
+    equals.sink_mass = at::zeros({equals.samples, layers_, heads_}, options.dtype(at::kDouble));
   }
 }
 
@@ -58,19 +68,27 @@ void TraceBuilder::OnRows(Site site, int64_t block, int64_t first_row, const at:
 
 // `rows` are whole samples.
 void TraceBuilder::OnState(int64_t layer, int64_t first_row, const at::Tensor& rows) {
-  const at::Tensor wide = rows.to(at::kFloat);
-  const at::Tensor norms = RowNorms(wide);
+  const at::Tensor states = rows.to(at::kFloat);
+  const at::Tensor norms = RowNorms(states);
   state_norm_.select(0, layer).narrow(0, first_row, rows.size(0)).copy_(norms);
-  const auto first = std::lower_bound(offsets_.begin(), offsets_.end(), first_row);
-  for (int64_t s = first - offsets_.begin(); Begin(s) < first_row + rows.size(0); ++s) {
-    const at::Tensor states = wide.narrow(0, Begin(s) - first_row, Length(s));
-    const at::Tensor norm = norms.narrow(0, Begin(s) - first_row, Length(s));
-    const int64_t candidates = std::min(kPrimaryCandidates, Length(s));
-    const at::Tensor dots = at::matmul(states.narrow(0, 0, candidates), states.t());
-    const at::Tensor scale = norm.narrow(0, 0, candidates).unsqueeze(1) * norm.unsqueeze(0);
+  for (Equals& equals : equals_) {
+    const int64_t begin = std::max(first_row, equals.begin);
+    const int64_t end =
+        std::min(first_row + rows.size(0), equals.begin + equals.samples * equals.length);
+    if (begin >= end) continue;
+    const int64_t samples = (end - begin) / equals.length;
+    const auto by_sample = [&](const at::Tensor& all) {
+      return all.narrow(0, begin - first_row, end - begin).unflatten(0, {samples, equals.length});
+    };
+    const at::Tensor state = by_sample(states);  // [S, T, C]
+    const at::Tensor norm = by_sample(norms);    // [S, T]
+    const int64_t candidates = equals.cosine.size(2);
+    const at::Tensor dots = at::bmm(state.narrow(1, 0, candidates), state.transpose(1, 2));
+    const at::Tensor scale = norm.narrow(1, 0, candidates).unsqueeze(2) * norm.unsqueeze(1);
     // A zero vector points nowhere: cosine 0 by definition.
-    cosine_[static_cast<size_t>(s)].select(0, layer).copy_(
-        at::where(scale > 0, dots / scale, at::zeros_like(dots)));
+    equals.cosine.narrow(0, (begin - equals.begin) / equals.length, samples)
+        .select(1, layer)
+        .copy_(at::where(scale > 0, dots / scale, at::zeros_like(dots)));
   }
 }
 
@@ -78,59 +96,76 @@ bool TraceBuilder::WantsAttention(int64_t) const {
   return request_.attention;
 }
 
+TraceBuilder::Equals& TraceBuilder::Holding(int64_t sample) {
+  const auto after =
+      std::upper_bound(equals_.begin(), equals_.end(), sample,
+                       [](int64_t wanted, const Equals& equals) { return wanted < equals.first; });
+  return *std::prev(after);
+}
+
 void TraceBuilder::OnAttention(const AttentionStrip& strip) {
-  const auto sample = static_cast<size_t>(strip.sample);
-  const int64_t heads = strip.weights.size(0);
-  const int64_t queries = strip.weights.size(1);
-  const int64_t keys = strip.weights.size(2);
-  const auto of_strip = [&](const std::vector<at::Tensor>& all) {
-    return all[sample].select(0, strip.block).narrow(0, strip.first_head, heads);
+  const Equals& equals = Holding(strip.first_sample);
+  const int64_t samples = strip.weights.size(0);
+  const int64_t heads = strip.weights.size(1);
+  const int64_t queries = strip.weights.size(2);
+  const int64_t keys = strip.weights.size(3);
+  const auto of_strip = [&](const at::Tensor& all) {
+    return all.narrow(0, strip.first_sample - equals.first, samples)
+        .select(1, strip.block)
+        .narrow(1, strip.first_head, heads);
   };
   if (strip.first_query == 0) {
     // Sums over many strips: float64, so that a long sample loses nothing.
-    column_sum_ = at::zeros({heads, strip.positions}, strip.weights.options().dtype(at::kDouble));
+    column_sum_ =
+        at::zeros({samples, heads, strip.positions}, strip.weights.options().dtype(at::kDouble));
   }
-  column_sum_.narrow(1, strip.first_key, keys).add_(strip.weights.sum(1));
-  of_strip(attention_self_)
-      .narrow(1, strip.first_query, queries)
-      .copy_(strip.weights.diagonal(strip.first_query - strip.first_key, 1, 2));
+  column_sum_.narrow(2, strip.first_key, keys).add_(strip.weights.sum(2));
+  of_strip(equals.attention_self)
+      .narrow(2, strip.first_query, queries)
+      .copy_(strip.weights.diagonal(strip.first_query - strip.first_key, 2, 3));
   if (strip.learned_sink_mass.defined()) {
-    const at::Tensor mass = of_strip(sink_mass_);
+    const at::Tensor mass = of_strip(equals.sink_mass);
     mass.add_(
-        strip.learned_sink_mass.sum(1, false, at::kDouble).div_(strip.positions).to(mass.device()));
+        strip.learned_sink_mass.sum(2, false, at::kDouble).div_(strip.positions).to(mass.device()));
   }
-  const int64_t prefix = prefix_sum_[sample].size(2);
+  const int64_t prefix = equals.prefix_sum.size(3);
   if (strip.first_query < prefix && strip.first_key < prefix) {
     const int64_t rows = std::min(queries, prefix - strip.first_query);
     const int64_t columns = std::min(keys, prefix - strip.first_key);
-    const at::Tensor sum = of_strip(prefix_sum_).narrow(1, strip.first_key, columns);
-    sum.add_(strip.weights.narrow(1, 0, rows).narrow(2, 0, columns).sum(1).to(sum.device()));
+    const at::Tensor sum = of_strip(equals.prefix_sum).narrow(2, strip.first_key, columns);
+    sum.add_(strip.weights.narrow(2, 0, rows).narrow(3, 0, columns).sum(2).to(sum.device()));
   }
   if (strip.first_query + queries == strip.positions) {
-    of_strip(attention_sum_).copy_(column_sum_);
+    of_strip(equals.attention_sum).copy_(column_sum_);
     column_sum_.reset();
   }
 }
 
 std::vector<Trace> TraceBuilder::Finish() {
   std::vector<Trace> traces;
-  for (int64_t s = 0; s < Samples(); ++s) {
-    const auto at = static_cast<size_t>(s);
-    Trace& trace = traces.emplace_back();
-    trace.layers = layers_;
-    trace.positions = Length(s);
-    trace.heads = heads_;
-    trace.candidates = std::min(kPrimaryCandidates, Length(s));
-    trace.state_norm = HostValues<float>(state_norm_.narrow(1, Begin(s), Length(s)));
-    trace.mlp_norm = HostValues<float>(mlp_norm_.narrow(1, Begin(s), Length(s)));
-    trace.candidate_cosine = HostValues<float>(cosine_[at]);
-    if (!request_.attention) continue;
-    trace.prefix = prefix_sum_[at].size(2);
-    trace.attention_sum = HostValues<float>(attention_sum_[at]);
-    trace.attention_self = HostValues<float>(attention_self_[at]);
-    trace.prefix_attention_sum = HostValues<float>(prefix_sum_[at]);
-    if (!sink_mass_.empty())
-      trace.learned_sink_mass = HostValues<float>(sink_mass_[at].to(at::kFloat));
+  for (const Equals& equals : equals_) {
+    for (int64_t s = 0; s < equals.samples; ++s) {
+      const auto values = [s](const at::Tensor& all) { return HostValues<float>(all[s]); };
+      const auto norms = [&](const at::Tensor& all) {
+        return HostValues<float>(all.narrow(1, equals.begin + s * equals.length, equals.length));
+      };
+      Trace& trace = traces.emplace_back();
+      trace.layers = layers_;
+      trace.positions = equals.length;
+      trace.heads = heads_;
+      trace.candidates = equals.cosine.size(2);
+      trace.state_norm = norms(state_norm_);
+      trace.mlp_norm = norms(mlp_norm_);
+      trace.candidate_cosine = values(equals.cosine);
+      if (!request_.attention) continue;
+      trace.prefix = equals.prefix_sum.size(3);
+      trace.attention_sum = values(equals.attention_sum);
+      trace.attention_self = values(equals.attention_self);
+      trace.prefix_attention_sum = values(equals.prefix_sum);
+      if (equals.sink_mass.defined()) {
+        trace.learned_sink_mass = values(equals.sink_mass.to(at::kFloat));
+      }
+    }
   }
   return traces;
 }

@@ -28,23 +28,29 @@ class TraceBuilder : public TapObserver {
   std::vector<Trace> Finish();
 
  private:
-  int64_t Begin(int64_t sample) const { return offsets_[static_cast<size_t>(sample)]; }
-  int64_t Length(int64_t sample) const { return Begin(sample + 1) - Begin(sample); }
-  int64_t Samples() const { return static_cast<int64_t>(offsets_.size()) - 1; }
+  // Samples of one length that follow each other; float32 unless said otherwise.
+  struct Equals {
+    int64_t first = 0;  // sample
+    int64_t samples = 0;
+    int64_t begin = 0;  // row
+    int64_t length = 0;
+    at::Tensor cosine;          // [S, L, candidates, T]
+    at::Tensor attention_sum;   // [S, L, H, T]
+    at::Tensor attention_self;  // [S, L, H, T]
+    at::Tensor prefix_sum;      // [S, L, H, P]
+    at::Tensor sink_mass;       // [S, L, H] float64; undefined without learned sinks
+  };
+
   void OnState(int64_t layer, int64_t first_row, const at::Tensor& rows);
+  Equals& Holding(int64_t sample);
 
   const int64_t layers_;
   const int64_t heads_;
   const TraceRequest request_;
-  const std::vector<int64_t> offsets_;
-  at::Tensor state_norm_;                   // [L, N] float32
-  at::Tensor mlp_norm_;                     // [L, N] float32
-  std::vector<at::Tensor> cosine_;          // per sample [L, candidates, T] float32
-  std::vector<at::Tensor> attention_sum_;   // per sample [L, H, T] float32
-  std::vector<at::Tensor> attention_self_;  // per sample [L, H, T] float32
-  std::vector<at::Tensor> prefix_sum_;      // per sample [L, H, P] float32
-  std::vector<at::Tensor> sink_mass_;  // per sample [L, H] float64; empty without learned sinks
-  at::Tensor column_sum_;              // [heads, T] float64, of the strips under way
+  at::Tensor state_norm_;  // [L, N] float32
+  at::Tensor mlp_norm_;    // [L, N] float32
+  std::vector<Equals> equals_;
+  at::Tensor column_sum_;  // [samples, heads, T] float64, of the strips under way
 };
 
 }  // namespace sinkd

@@ -1,5 +1,6 @@
 // Attention over strips against the plain formula: a whole T x T softmax in float64.
 #include <limits>
+#include <map>
 #include <set>
 
 #include <ATen/ATen.h>
@@ -46,7 +47,7 @@ class WholeWeights : public TapObserver {
       : weights_(at::zeros({heads, positions, positions})) {}
   bool WantsAttention(int64_t) const override { return true; }
   void OnAttention(const AttentionStrip& strip) override {
-    const at::Tensor& part = strip.weights;
+    const at::Tensor part = strip.weights[0];
     weights_.narrow(0, strip.first_head, part.size(0))
         .narrow(1, strip.first_query, part.size(1))
         .narrow(2, strip.first_key, part.size(2))
@@ -81,6 +82,55 @@ TEST_P(AttentionStrips, EqualTheWholeSoftmax) {
   EXPECT_LT((out - expected).abs().max().item<double>(), 2e-5);
 }
 
+AttentionInput Rows(const AttentionInput& all, int64_t first, int64_t rows) {
+  AttentionInput some = all;
+  for (at::Tensor* each : {&some.q, &some.k, &some.v}) *each = each->narrow(0, first, rows);
+  some.samples = 1;
+  return some;
+}
+
+class ShortSamples : public ::testing::TestWithParam<Case> {};
+
+TEST_P(ShortSamples, GetTogetherWhatEachGetsAlone) {
+  const Case& c = GetParam();
+  constexpr int64_t kSamples = 3;
+  at::manual_seed(2);
+  const AttentionInput together{.q = at::randn({kSamples * c.positions, c.heads, kHeadSize}),
+                                .k = at::randn({kSamples * c.positions, c.kv_heads, kHeadSize}),
+                                .v = at::randn({kSamples * c.positions, c.kv_heads, kHeadSize}),
+                                .sinks = c.sinks ? at::randn({c.heads}) : at::Tensor(),
+                                .samples = kSamples,
+                                .scale = 0.7,
+                                .cap = c.cap,
+                                .window = c.window};
+  class Shown : public TapObserver {
+   public:
+    bool WantsAttention(int64_t) const override { return true; }
+    void OnAttention(const AttentionStrip& strip) override {
+      for (int64_t s = 0; s < strip.weights.size(0); ++s) {
+        of_sample[strip.first_sample + s].push_back(strip.weights[s].clone());
+      }
+    }
+    std::map<int64_t, std::vector<at::Tensor>> of_sample;
+  } batch, alone;
+  const at::Tensor out = Attend(together, &batch, 0, 0);
+  for (int64_t s = 0; s < kSamples; ++s) {
+    const at::Tensor expected = Attend(Rows(together, s * c.positions, c.positions), &alone, 0, s);
+    const at::Tensor got = out.narrow(0, s * c.positions, c.positions);
+    EXPECT_LT((got - expected).abs().max().item<double>(), 1e-6) << s;
+    ASSERT_EQ(batch.of_sample[s].size(), alone.of_sample[s].size());
+    for (size_t i = 0; i < batch.of_sample[s].size(); ++i) {
+      EXPECT_LT((batch.of_sample[s][i] - alone.of_sample[s][i]).abs().max().item<double>(), 1e-6);
+    }
+  }
+}
+
+TEST(SamplesTogether, AreAsManyAsKeepTheirScoresSmall) {
+  EXPECT_EQ(SamplesTogether(9, 64), 7);  // 9 * 64 * 64 scores of 2^18
+  EXPECT_EQ(SamplesTogether(4, 255), 1);
+  EXPECT_EQ(SamplesTogether(1, 256), 1) << "a long sample is enough by itself";
+}
+
 // The libraries keep a kernel for every width of a strip.
 TEST(AttentionStripWidths, StayFewForLongSamples) {
   constexpr int64_t kPositions = 4100;
@@ -90,7 +140,7 @@ TEST(AttentionStripWidths, StayFewForLongSamples) {
   class Widths : public TapObserver {
    public:
     bool WantsAttention(int64_t) const override { return true; }
-    void OnAttention(const AttentionStrip& strip) override { seen.insert(strip.weights.size(2)); }
+    void OnAttention(const AttentionStrip& strip) override { seen.insert(strip.weights.size(3)); }
     std::set<int64_t> seen;
   } tap;
   Attend(input, &tap, 0, 0);
@@ -107,6 +157,15 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"LearnedSinks", 1050, 32, 1, 0, 0, true},
                       Case{"LearnedSinksInAWindow", 1050, 32, 2, 300, 0, true}),
     [](const auto& instance) { return instance.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(Shapes, ShortSamples,
+                         ::testing::Values(Case{"OneToken", 1, 4, 2}, Case{"OneStrip", 64, 9, 3},
+                                           Case{"SeveralStrips", 200, 32, 8},
+                                           Case{"Window", 200, 32, 8, 50},
+                                           Case{"Capped", 64, 8, 8, 0, 5},
+                                           Case{"LearnedSinks", 64, 8, 2, 0, 0, true},
+                                           Case{"LearnedSinksInAWindow", 200, 32, 4, 90, 0, true}),
+                         [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
 }  // namespace sinkd::testing
