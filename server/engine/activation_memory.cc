@@ -24,7 +24,7 @@ constexpr bool kSanitized = false;
 
 constexpr int64_t kPage = 4096;
 // Smaller blocks leave small holes, and the C library is quicker with them.
-constexpr int64_t kLeastBytes = int64_t{512} << 10;
+constexpr int64_t kLeastBytes = int64_t{64} << 10;
 // The system is asked for so much at a time.
 constexpr int64_t kStepBytes = int64_t{16} << 20;
 

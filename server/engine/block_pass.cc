@@ -13,6 +13,19 @@
 #include "server/engine/piece_sizes.h"
 
 namespace sinkd {
+namespace {
+
+// Samples from `first` on that have its length, at most so many.
+int64_t SameLength(const RowGroup& group, int64_t first, int64_t most) {
+  int64_t samples = 1;
+  while (samples < most && first + samples < group.samples() &&
+         group.length(first + samples) == group.length(first)) {
+    ++samples;
+  }
+  return samples;
+}
+
+}  // namespace
 
 // Whole states weigh most of a long sample's memory: each goes when it was read for the last time.
 at::Tensor BlockPass::Run(at::Tensor x) const {
@@ -83,34 +96,37 @@ BlockPass::Projected BlockPass::Project(at::Tensor in) const {
 
 at::Tensor BlockPass::Mixed(const Projected& projected) const {
   const auto at_block = static_cast<size_t>(block_);
-  const auto attend = [&](int64_t s) {
+  const auto attend = [&](int64_t s, int64_t samples) {
     const auto rows = [&](const at::Tensor& all) {
-      return all.narrow(0, group_.begin(s), group_.length(s));
+      return all.narrow(0, group_.begin(s), samples * group_.length(s));
     };
     return Attend({.q = rows(projected.q),
                    .k = rows(projected.k),
                    .v = rows(projected.v),
                    .sinks = w_.sinks,
+                   .samples = samples,
                    .scale = spec_.score_scale[at_block],
                    .cap = spec_.score_cap,
                    .window = spec_.window[at_block]},
                   &observer_, block_, group_.first_sample + s);
   };
   const at::ScalarType type = w_.output.scalar_type();
-  if (group_.samples() == 1) return attend(0).to(type);
+  if (group_.samples() == 1) return attend(0, 1).to(type);
   const at::Tensor mixed =
       at::empty({group_.rows(), spec_.heads * spec_.head_size}, projected.q.options().dtype(type));
-  for (int64_t s = 0; s < group_.samples(); ++s) {
-    mixed.narrow(0, group_.begin(s), group_.length(s)).copy_(attend(s));
+  for (int64_t s = 0, some = 0; s < group_.samples(); s += some) {
+    some = SameLength(group_, s, SamplesTogether(spec_.heads, group_.length(s)));
+    mixed.narrow(0, group_.begin(s), some * group_.length(s)).copy_(attend(s, some));
   }
   return mixed;
 }
 
 at::Tensor BlockPass::Mlp(const at::Tensor& x) const {
   const bool norm_before = spec_.wiring != Wiring::kNormAfterResidual;
+  const int64_t piece = MlpRows(spec_, x.is_cpu(), w_.output.scalar_type() == at::kBFloat16);
   at::Tensor sum = at::empty_like(x);
-  for (int64_t first = 0; first < x.size(0); first += kMlpRows) {
-    const at::Tensor rows = x.narrow(0, first, std::min(kMlpRows, x.size(0) - first));
+  for (int64_t first = 0; first < x.size(0); first += piece) {
+    const at::Tensor rows = x.narrow(0, first, std::min(piece, x.size(0) - first));
     const at::Tensor in = norm_before ? Norm(w_.mlp_norm, rows) : rows;
     tap_(Site::kMlpIn, in, first);
     const at::Tensor out = Edited(Site::kMlpOut, RunMlp(spec_, w_, in, rows, tap_, first), first);

@@ -26,6 +26,11 @@ Units SplitUnits(Gating gating, const at::Tensor& projected) {
   return {.gate = projected.narrow(1, 0, units), .up = projected.narrow(1, units, units)};
 }
 
+Units SplitRows(const at::Tensor& of_both) {
+  const int64_t units = of_both.size(0) / 2;
+  return {.gate = of_both.narrow(0, 0, units), .up = of_both.narrow(0, units, units)};
+}
+
 at::Tensor ActOf(const DecoderSpec& spec, const Units& units) {
   const at::Tensor x = (units.gate.defined() ? units.gate : units.up).to(at::kFloat);
   if (spec.gating == Gating::kClampedSwish) {

@@ -17,6 +17,9 @@ struct Units {
 // Parts of a fused projection [rows, 2 I], or [rows, I] without gating.
 Units SplitUnits(Gating gating, const at::Tensor& projected);
 
+// The weights, or the bias, of either, [I, ...], of a fused projection's.
+Units SplitRows(const at::Tensor& of_both);
+
 // The activation of gate, or of up without gating. float32.
 at::Tensor ActOf(const DecoderSpec& spec, const Units& units);
 

@@ -24,21 +24,40 @@ using Scalars = c10::List<std::optional<at::Scalar>>;
 using OneDnnLinear = at::Tensor(const at::Tensor& x, const at::Tensor& w,
                                 const std::optional<at::Tensor>& bias, std::string_view activation,
                                 Scalars scalars, std::optional<std::string_view> algorithm);
+using OneDnnProduct = at::Tensor(const at::Tensor& x, const at::Tensor& other, const at::Tensor& w,
+                                 const std::optional<at::Tensor>& bias, std::string_view operation);
 
-// libtorch's only way to oneDNN for float32; empty in a build without it.
-using Handle = c10::TypedOperatorHandle<OneDnnLinear>;
-const std::optional<Handle>& Operator() {
-  static const std::optional<Handle> linear = []() -> std::optional<Handle> {
-    const auto found = c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", ""});
-    if (!found || !found->hasKernelForDispatchKey(c10::DispatchKey::CPU)) return std::nullopt;
-    return found->typed<OneDnnLinear>();
-  }();
+// libtorch's only way to oneDNN for float32, and to products with something after them; empty in a
+// build without it.
+template <typename Signature>
+std::optional<c10::TypedOperatorHandle<Signature>> Find(const char* overload) {
+  const auto found =
+      c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", overload});
+  if (!found || !found->hasKernelForDispatchKey(c10::DispatchKey::CPU)) return std::nullopt;
+  return found->template typed<Signature>();
+}
+
+const std::optional<c10::TypedOperatorHandle<OneDnnLinear>>& Operator() {
+  static const auto linear = Find<OneDnnLinear>("");
   return linear;
 }
 
-at::Tensor ByOneDnn(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias) {
-  const auto given = bias.defined() ? std::optional<at::Tensor>(bias) : std::nullopt;
-  return Operator()->call(x, w, given, "none", Scalars(), "");
+const std::optional<c10::TypedOperatorHandle<OneDnnProduct>>& BinaryOperator() {
+  static const auto product = Find<OneDnnProduct>("binary");
+  return product;
+}
+
+std::optional<at::Tensor> IfDefined(const at::Tensor& tensor) {
+  return tensor.defined() ? std::optional<at::Tensor>(tensor) : std::nullopt;
+}
+
+at::Tensor ByOneDnn(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias,
+                    std::string_view activation = "none", std::string_view algorithm = "") {
+  return Operator()->call(x, w, IfDefined(bias), activation, Scalars(), algorithm);
+}
+
+void KeepReserve() {
+  if (!HostReserveIsFree()) throw std::bad_alloc();  // rather than see oneDNN go without
 }
 
 // What the calling thread itself takes for its share: time in which others have its core is none.
@@ -103,7 +122,7 @@ bool UsesBfloat16() {
 }
 
 at::Tensor Linear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias) {
-  if (!HostReserveIsFree()) throw std::bad_alloc();  // rather than see oneDNN go without
+  KeepReserve();
   if (w.dim() == 3) {
     const int64_t inputs = w.size(2);
     at::Tensor sum = ByOneDnn(x.narrow(1, 0, inputs), w[0], bias);
@@ -121,6 +140,32 @@ at::Tensor Linear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bi
     return Linear(x.to(at::kFloat), w.to(at::kFloat), wide_bias).to(at::kBFloat16);
   }
   return at::linear(x, w, bias);
+}
+
+bool FusesActivations() {
+  return UsesBfloat16() && Operator().has_value() && BinaryOperator().has_value();
+}
+
+at::Tensor ActivatedLinear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias,
+                           Activation activation) {
+  KeepReserve();
+  switch (activation) {
+    case Activation::kSilu:
+      return ByOneDnn(x, w, bias, "swish");
+    case Activation::kGelu:
+      return ByOneDnn(x, w, bias, "gelu", "none");
+    case Activation::kGeluTanh:
+      return ByOneDnn(x, w, bias, "gelu", "tanh");
+    case Activation::kRelu:
+      return ByOneDnn(x, w, bias, "relu");
+  }
+  return {};
+}
+
+at::Tensor MultipliedLinear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias,
+                            const at::Tensor& factor) {
+  KeepReserve();
+  return BinaryOperator()->call(x, factor, w, IfDefined(bias), "mul");
 }
 
 at::Tensor EmptyWeights(int64_t out, int64_t in, const at::TensorOptions& options) {

@@ -9,11 +9,24 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "server/engine/decoder_spec.h"
+
 namespace sinkd {
 
 // x w^T + bias: x [rows, in], w [out, in], its rows or its columns contiguous, or as SplitInputs
 // gives it; bias [out] or undefined. Throws std::bad_alloc when the host has but its reserve left.
 at::Tensor Linear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias = {});
+
+// Whether the products below can be made, of bfloat16 on the CPU: where oneDNN is there and the
+// processor has instructions for it.
+bool FusesActivations();
+
+// activation(x w^T + bias), and (x w^T + bias) * factor [rows, out], as Linear but rounded to
+// bfloat16 once, at the end.
+at::Tensor ActivatedLinear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias,
+                           Activation activation);
+at::Tensor MultipliedLinear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias,
+                            const at::Tensor& factor);
 
 // Room for weights [out, in] as Linear wants them: where oneDNN is used, cut into
 // [parts, out, in / parts], whose products are added up. oneDNN sums over all inputs in one run,

@@ -5,6 +5,7 @@
 
 #include "server/engine/attention.h"
 #include "server/engine/linear.h"
+#include "server/engine/mlp.h"
 #include "server/engine/piece_sizes.h"
 #include "server/engine/row_group.h"
 
@@ -37,7 +38,8 @@ class GroupBytes {
   GroupBytes(const DecoderSpec& spec, const Products& products, const RowGroup& group)
       : spec_(spec), products_(products), rows_(group.rows()), samples_(group.samples()) {
     for (int64_t s = 0; s < samples_; ++s) {
-      lengths_.push_back(group.length(s));
+      if (s == 0 || group.length(s) != group.length(s - 1)) equals_.push_back({group.length(s), 0});
+      ++equals_.back().samples;
     }
   }
 
@@ -65,8 +67,17 @@ class GroupBytes {
     return std::max({read, Product(rows_, spec_.hidden, QkvWidth()), kWide * copies});
   }
 
-  // A sample's output, and a strip of its scores with what is made of it.
-  int64_t AttendSample(int64_t length) const {
+  // Samples of one length that follow each other.
+  struct Equals {
+    int64_t length;
+    int64_t samples;
+  };
+
+  // The output of those that are taken together, and a strip of their scores with what is made of
+  // it.
+  int64_t AttendSome(const Equals& equals) const {
+    const int64_t length = equals.length;
+    const int64_t samples = std::min(equals.samples, SamplesTogether(spec_.heads, length));
     const bool one_by_one = KeyHeadsOneByOne(length, products_.on_cpu);
     const int64_t heads = one_by_one ? spec_.heads / spec_.kv_heads : spec_.heads;
     const int64_t queries = std::min(StripQueries(heads, length), length);
@@ -74,12 +85,12 @@ class GroupBytes {
     const int64_t strip = scores + heads * (2 * queries * spec_.head_size + 3 * length);
     const int64_t out = length * QueryWidth();
     const int64_t beside = samples_ == 1 && products_.narrow ? out / 2 : strip;
-    return kWide * (out + std::max(strip, beside));
+    return kWide * samples * (out + std::max(strip, beside));
   }
 
   int64_t Attend() const {
     int64_t most = 0;
-    for (const int64_t length : lengths_) most = std::max(most, AttendSample(length));
+    for (const Equals& equals : equals_) most = std::max(most, AttendSome(equals));
     const int64_t joined = samples_ == 1 ? 0 : rows_ * QueryWidth() * products_.bytes();
     return kWide * rows_ * QkvWidth() + joined + most;
   }
@@ -91,7 +102,10 @@ class GroupBytes {
 
   // What all pieces add, and one piece.
   int64_t Mlp() const {
-    const int64_t rows = std::min(rows_, kMlpRows);
+    const int64_t rows = std::min(rows_, MlpRows(spec_, products_.on_cpu, products_.narrow));
+    if (FusesUnits(spec_, products_.on_cpu, products_.narrow)) {
+      return State() + FusedPiece(rows, spec_.intermediate);
+    }
     int64_t piece = 0;
     if (spec_.experts.count > 0) piece = Piece(rows, spec_.experts.intermediate);
     const bool all_sparse = std::all_of(spec_.experts.in_block.begin(),
@@ -100,6 +114,14 @@ class GroupBytes {
       piece = std::max(piece, Piece(rows, spec_.intermediate));
     }
     return State() + piece;
+  }
+
+  // What the MLP reads, in float32 and bfloat16; activation and product with up; what it adds.
+  int64_t FusedPiece(int64_t rows, int64_t units) const {
+    const int64_t read = (kWide + products_.bytes()) * rows * spec_.hidden;
+    const int64_t held = (spec_.gating == Gating::kNone ? 1 : 2) * products_.bytes() * rows * units;
+    const int64_t down = Product(rows, units, spec_.hidden);
+    return read + std::max({held, down, kWide * rows * spec_.hidden + Again(units)});
   }
 
   int64_t Piece(int64_t rows, int64_t units) const {
@@ -126,7 +148,7 @@ class GroupBytes {
   const Products& products_;
   const int64_t rows_;
   const int64_t samples_;
-  std::vector<int64_t> lengths_;
+  std::vector<Equals> equals_;
 };
 
 }  // namespace

@@ -6,26 +6,50 @@
 #include "server/engine/gated_units.h"
 #include "server/engine/linear.h"
 #include "server/engine/norm.h"
+#include "server/engine/piece_sizes.h"
 
 namespace sinkd {
 namespace {
 
-// A row is massive when one channel holds this share of its energy and as much beside the stream's
+// A row is massive when the square of one channel is a quarter of the row's, and of the stream's
 // (Sun et al., arXiv 2402.17762).
-constexpr double kMassiveShare = 0.25;
+constexpr double kMassiveShare = 0.5;
 
 // Massive rows are computed in multiples of so many.
 constexpr int64_t kMassiveStep = 64;
 
-at::Tensor DenseMlp(const DecoderSpec& spec, const MlpWeights& mlp, const at::Tensor& in,
-                    const BlockTap& tap, int64_t first_row) {
+at::Tensor RowNorms(const at::Tensor& rows) {
+  return at::linalg_vector_norm(rows, 2, at::IntArrayRef{1});
+}
+
+// What the down projection reads, [rows, I], without anything in between that somebody asks for.
+at::Tensor FusedProduct(const DecoderSpec& spec, const MlpWeights& mlp, const at::Tensor& in) {
+  if (spec.gating == Gating::kNone) {
+    return ActivatedLinear(in, mlp.gate_up, mlp.gate_up_bias, spec.activation);
+  }
+  const Units w = SplitRows(mlp.gate_up);
+  const Units bias = mlp.gate_up_bias.defined() ? SplitRows(mlp.gate_up_bias) : Units();
+  return MultipliedLinear(in, w.up, bias.up,
+                          ActivatedLinear(in, w.gate, bias.gate, spec.activation));
+}
+
+at::Tensor ProductInSteps(const DecoderSpec& spec, const MlpWeights& mlp, const at::Tensor& in,
+                          const BlockTap& tap, int64_t first_row) {
   const at::Tensor both = Linear(in, mlp.gate_up, mlp.gate_up_bias);
   const Units units = SplitUnits(spec.gating, both);
   if (units.gate.defined()) tap(Site::kGate, units.gate, first_row);
   tap(Site::kUp, units.up, first_row);
   const at::Tensor act = ActOf(spec, units);
   tap(Site::kAct, act, first_row);
-  const at::Tensor product = ProductOf(spec, units, act).to(in.scalar_type());
+  return ProductOf(spec, units, act).to(in.scalar_type());
+}
+
+at::Tensor DenseMlp(const DecoderSpec& spec, const MlpWeights& mlp, const at::Tensor& in,
+                    const BlockTap& tap, int64_t first_row) {
+  const bool fused = FusesUnits(spec, in.is_cpu(), in.scalar_type() == at::kBFloat16) &&
+                     !tap.Wants(Site::kGate) && !tap.Wants(Site::kUp) && !tap.Wants(Site::kAct);
+  const at::Tensor product =
+      fused ? FusedProduct(spec, mlp, in) : ProductInSteps(spec, mlp, in, tap, first_row);
   tap(Site::kProduct, product, first_row);
   return Linear(product, mlp.down, mlp.down_bias).to(at::kFloat);
 }
@@ -40,10 +64,9 @@ at::Tensor PlainMlp(const DecoderSpec& spec, const BlockWeights& weights, const 
   if (type == at::kFloat) return out;
   // A massive activation comes from one or two units, so that bfloat16's rounding of each shows
   // whole in its norm: such rows are computed again in float32.
-  const at::Tensor energy = out.square();
-  const at::Tensor largest = energy.amax(-1);
-  at::Tensor massive = largest > kMassiveShare * energy.sum(-1);
-  if (stream.defined()) massive.logical_and_(largest > kMassiveShare * stream.square().sum(-1));
+  const at::Tensor largest = at::maximum(out.amax(1), -out.amin(1));
+  at::Tensor massive = largest > kMassiveShare * RowNorms(out);
+  if (stream.defined()) massive.logical_and_(largest > kMassiveShare * RowNorms(stream));
   const at::Tensor rows = massive.nonzero().squeeze(1);
   if (rows.size(0) == 0) return out;
   const at::Tensor again = in.index_select(0, rows);
@@ -55,6 +78,15 @@ at::Tensor PlainMlp(const DecoderSpec& spec, const BlockWeights& weights, const 
 }
 
 }  // namespace
+
+bool FusesUnits(const DecoderSpec& spec, bool on_cpu, bool narrow) {
+  return on_cpu && narrow && spec.gating != Gating::kClampedSwish && spec.experts.count == 0 &&
+         FusesActivations();
+}
+
+int64_t MlpRows(const DecoderSpec& spec, bool on_cpu, bool narrow) {
+  return FusesUnits(spec, on_cpu, narrow) ? kFusedMlpRows : kMlpRows;
+}
 
 at::Tensor RunMlp(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& in,
                   const at::Tensor& stream, const BlockTap& tap, int64_t first_row) {

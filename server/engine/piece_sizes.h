@@ -10,7 +10,9 @@ namespace sinkd {
 inline constexpr int64_t kGroupRows = 2048;
 
 // Rows of the MLP computed at once, so that gate and up do not dominate memory on long samples.
+// More where they are never held (FusesUnits), which takes no more memory.
 inline constexpr int64_t kMlpRows = 512;
+inline constexpr int64_t kFusedMlpRows = 1024;
 
 // Units of an MLP whose bfloat16 weights are widened at once.
 inline constexpr int64_t kWideUnits = 2048;

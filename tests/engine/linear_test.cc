@@ -1,5 +1,7 @@
 #include "server/engine/linear.h"
 
+#include <functional>
+
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
@@ -57,6 +59,43 @@ TEST(Linear, RoundsBfloat16ProductsAsTorchDoes) {
   const at::Tensor got = Linear(x, w, bias);
   EXPECT_EQ(got.scalar_type(), at::kBFloat16);
   EXPECT_LT(RelativeError(got, want), 4e-3);
+}
+
+// One rounding to bfloat16, of 2^-9 at most, and what the sum in float32 leaves.
+constexpr double kOneRounding = 2.5e-3;
+
+TEST(FusedLinear, RoundsOnceAfterTheActivationOrTheFactor) {
+  if (!FusesActivations()) GTEST_SKIP() << "no instructions for bfloat16";
+  const c10::InferenceMode inference;
+  at::manual_seed(3);
+  const struct {
+    Activation activation;
+    std::function<at::Tensor(const at::Tensor&)> exact;
+  } cases[] = {
+      {Activation::kSilu, [](const at::Tensor& x) { return at::silu(x); }},
+      {Activation::kGelu, [](const at::Tensor& x) { return at::gelu(x); }},
+      {Activation::kGeluTanh, [](const at::Tensor& x) { return at::gelu(x, "tanh"); }},
+      {Activation::kRelu, [](const at::Tensor& x) { return at::relu(x); }},
+  };
+  for (const auto& [rows, in, out] : kShapes) {
+    SCOPED_TRACE(::testing::Message() << rows << " x " << in << " x " << out);
+    const at::Tensor x = at::randn({rows, in}).to(at::kBFloat16);
+    const at::Tensor w = (at::randn({out, in}) / 16).to(at::kBFloat16);
+    const at::Tensor bias = at::randn({out}).to(at::kBFloat16);
+    const at::Tensor factor = at::randn({rows, out}).to(at::kBFloat16);
+    for (const at::Tensor& added : {at::Tensor(), bias}) {
+      at::Tensor product = at::linear(x.to(at::kDouble), w.to(at::kDouble));
+      if (added.defined()) product = product + added.to(at::kDouble);
+      for (const auto& [activation, exact] : cases) {
+        const at::Tensor got = ActivatedLinear(x, w, added, activation);
+        EXPECT_EQ(got.scalar_type(), at::kBFloat16);
+        EXPECT_LT(RelativeError(got, exact(product)), kOneRounding);
+      }
+      EXPECT_LT(
+          RelativeError(MultipliedLinear(x, w, added, factor), product * factor.to(at::kDouble)),
+          kOneRounding);
+    }
+  }
 }
 
 }  // namespace
