@@ -82,6 +82,7 @@ class Connections(FaultCase):
         self.check_serves(server)
         for each in connections:
             each.close()
+        wait_until("the server has seen them close", lambda: not is_closed(self.connect(server)))
         with server.connect() as channel:
             self.check_serves(server, channel=channel)
         self.assertGreaterEqual(refused(server, "descriptors"), 20)
