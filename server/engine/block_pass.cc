@@ -13,19 +13,6 @@
 #include "server/engine/piece_sizes.h"
 
 namespace sinkd {
-namespace {
-
-// Samples from `first` on that have its length, at most so many.
-int64_t SameLength(const RowGroup& group, int64_t first, int64_t most) {
-  int64_t samples = 1;
-  while (samples < most && first + samples < group.samples() &&
-         group.length(first + samples) == group.length(first)) {
-    ++samples;
-  }
-  return samples;
-}
-
-}  // namespace
 
 // Whole states weigh most of a long sample's memory: each goes when it was read for the last time.
 at::Tensor BlockPass::Run(at::Tensor x) const {
@@ -114,9 +101,13 @@ at::Tensor BlockPass::Mixed(const Projected& projected) const {
   if (group_.samples() == 1) return attend(0, 1).to(type);
   const at::Tensor mixed =
       at::empty({group_.rows(), spec_.heads * spec_.head_size}, projected.q.options().dtype(type));
-  for (int64_t s = 0, some = 0; s < group_.samples(); s += some) {
-    some = SameLength(group_, s, SamplesTogether(spec_.heads, group_.length(s)));
-    mixed.narrow(0, group_.begin(s), some * group_.length(s)).copy_(attend(s, some));
+  for (const EqualSamples& equals : GroupByLength(group_.offsets)) {
+    const int64_t most = SamplesTogether(spec_.heads, equals.length);
+    for (int64_t s = 0; s < equals.samples; s += most) {
+      const int64_t some = std::min(most, equals.samples - s);
+      mixed.narrow(0, equals.first_row + s * equals.length, some * equals.length)
+          .copy_(attend(equals.first + s, some));
+    }
   }
   return mixed;
 }

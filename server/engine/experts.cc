@@ -25,11 +25,15 @@ Routes Route(const ExpertSpec& experts, const at::Tensor& logits) {
   return {.expert = index, .weight = top};
 }
 
+// What the projection down reads: nothing else of the units is held for it.
+at::Tensor Product(const DecoderSpec& spec, const MlpWeights& expert, const at::Tensor& in) {
+  const Units units = SplitUnits(spec.gating, Linear(in, expert.gate_up, expert.gate_up_bias));
+  return ProductOf(spec, units, ActOf(spec, units)).to(in.scalar_type());
+}
+
 at::Tensor RunExpert(const DecoderSpec& spec, const MlpWeights& expert, const at::Tensor& in) {
   if (in.scalar_type() != expert.down.scalar_type()) return WideMlp(spec, expert, in);
-  const Units units = SplitUnits(spec.gating, Linear(in, expert.gate_up, expert.gate_up_bias));
-  const at::Tensor product = ProductOf(spec, units, ActOf(spec, units));
-  return Linear(product.to(in.scalar_type()), expert.down, expert.down_bias).to(at::kFloat);
+  return Linear(Product(spec, expert, in), expert.down, expert.down_bias).to(at::kFloat);
 }
 
 }  // namespace

@@ -36,12 +36,11 @@ Products ProductsOf(std::string_view compute_type, std::string_view device) {
 class GroupBytes {
  public:
   GroupBytes(const DecoderSpec& spec, const Products& products, const RowGroup& group)
-      : spec_(spec), products_(products), rows_(group.rows()), samples_(group.samples()) {
-    for (int64_t s = 0; s < samples_; ++s) {
-      if (s == 0 || group.length(s) != group.length(s - 1)) equals_.push_back({group.length(s), 0});
-      ++equals_.back().samples;
-    }
-  }
+      : spec_(spec),
+        products_(products),
+        rows_(group.rows()),
+        samples_(group.samples()),
+        equals_(GroupByLength(group.offsets)) {}
 
   int64_t Most() const { return RopeTables() + std::max({Project(), Attend(), Output(), Mlp()}); }
 
@@ -67,15 +66,9 @@ class GroupBytes {
     return std::max({read, Product(rows_, spec_.hidden, QkvWidth()), kWide * copies});
   }
 
-  // Samples of one length that follow each other.
-  struct Equals {
-    int64_t length;
-    int64_t samples;
-  };
-
   // The output of those that are taken together, and a strip of their scores with what is made of
   // it.
-  int64_t AttendSome(const Equals& equals) const {
+  int64_t AttendSome(const EqualSamples& equals) const {
     const int64_t length = equals.length;
     const int64_t samples = std::min(equals.samples, SamplesTogether(spec_.heads, length));
     const bool one_by_one = KeyHeadsOneByOne(length, products_.on_cpu);
@@ -90,7 +83,7 @@ class GroupBytes {
 
   int64_t Attend() const {
     int64_t most = 0;
-    for (const Equals& equals : equals_) most = std::max(most, AttendSome(equals));
+    for (const EqualSamples& equals : equals_) most = std::max(most, AttendSome(equals));
     const int64_t joined = samples_ == 1 ? 0 : rows_ * QueryWidth() * products_.bytes();
     return kWide * rows_ * QkvWidth() + joined + most;
   }
@@ -131,9 +124,9 @@ class GroupBytes {
     const int64_t read = kWide * rows * spec_.hidden;
     const int64_t held = rows * projected * products_.bytes() + kWide * rows * acts;
     const int64_t narrowed = products_.narrow ? rows * units * products_.bytes() : 0;
-    const int64_t down = Product(rows, units, spec_.hidden) - rows * units * products_.bytes();
-    return read + std::max({Product(rows, spec_.hidden, projected), held + narrowed, held + down,
-                            held - kWide * rows * units + narrowed + Again(units)});
+    return read + std::max({Product(rows, spec_.hidden, projected), held + narrowed,
+                            Product(rows, units, spec_.hidden),
+                            kWide * rows * spec_.hidden + Again(units)});
   }
 
   // Rows with a massive activation, few, once more in float32.
@@ -148,7 +141,7 @@ class GroupBytes {
   const Products& products_;
   const int64_t rows_;
   const int64_t samples_;
-  std::vector<Equals> equals_;
+  const std::vector<EqualSamples> equals_;
 };
 
 }  // namespace

@@ -18,10 +18,6 @@ constexpr double kMassiveShare = 0.5;
 // Massive rows are computed in multiples of so many.
 constexpr int64_t kMassiveStep = 64;
 
-at::Tensor RowNorms(const at::Tensor& rows) {
-  return at::linalg_vector_norm(rows, 2, at::IntArrayRef{1});
-}
-
 // What the down projection reads, [rows, I], without anything in between that somebody asks for.
 at::Tensor FusedProduct(const DecoderSpec& spec, const MlpWeights& mlp, const at::Tensor& in) {
   if (spec.gating == Gating::kNone) {
@@ -65,8 +61,8 @@ at::Tensor PlainMlp(const DecoderSpec& spec, const BlockWeights& weights, const 
   // A massive activation comes from one or two units, so that bfloat16's rounding of each shows
   // whole in its norm: such rows are computed again in float32.
   const at::Tensor largest = at::maximum(out.amax(1), -out.amin(1));
-  at::Tensor massive = largest > kMassiveShare * RowNorms(out);
-  if (stream.defined()) massive.logical_and_(largest > kMassiveShare * RowNorms(stream));
+  at::Tensor massive = largest > kMassiveShare * EuclideanNorms(out);
+  if (stream.defined()) massive.logical_and_(largest > kMassiveShare * EuclideanNorms(stream));
   const at::Tensor rows = massive.nonzero().squeeze(1);
   if (rows.size(0) == 0) return out;
   const at::Tensor again = in.index_select(0, rows);

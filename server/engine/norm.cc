@@ -17,4 +17,8 @@ at::Tensor Normalize(NormKind kind, const at::Tensor& x, const NormWeights& weig
   return (wide * scale).mul_(kind == NormKind::kRmsOnePlus ? 1 + weight : weight);
 }
 
+at::Tensor EuclideanNorms(const at::Tensor& rows) {
+  return at::linalg_vector_norm(rows.to(at::kFloat), 2, at::IntArrayRef{1});
+}
+
 }  // namespace sinkd

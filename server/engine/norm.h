@@ -17,4 +17,7 @@ struct NormWeights {
 // the weight would.
 at::Tensor Normalize(NormKind kind, const at::Tensor& x, const NormWeights& norm, double epsilon);
 
+// The Euclidean norm of each row of [rows, C], in float32: [rows].
+at::Tensor EuclideanNorms(const at::Tensor& rows);
+
 }  // namespace sinkd

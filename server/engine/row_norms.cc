@@ -2,6 +2,7 @@
 
 #include "server/base/status.h"
 #include "server/engine/host_values.h"
+#include "server/engine/norm.h"
 #include "server/engine/sample_observer.h"
 #include "server/engine/state_statistics.h"
 
@@ -19,7 +20,7 @@ class NormObserver final : public SampleObserver {
     std::vector<at::Tensor>& norms = site == Site::kKey     ? key_
                                      : site == Site::kValue ? value_
                                                             : state_;
-    norms.push_back(at::linalg_vector_norm(rows.to(at::kFloat), 2, at::IntArrayRef{1}));
+    norms.push_back(EuclideanNorms(rows));
   }
 
   void Finish() override {

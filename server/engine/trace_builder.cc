@@ -6,33 +6,21 @@
 #include <ATen/ATen.h>
 
 #include "server/engine/host_values.h"
+#include "server/engine/norm.h"
 
 namespace sinkd {
-namespace {
-
-at::Tensor RowNorms(const at::Tensor& rows) {
-  return at::linalg_vector_norm(rows.to(at::kFloat), 2, at::IntArrayRef{1});
-}
-
-}  // namespace
 
 TraceBuilder::TraceBuilder(const DecoderSpec& spec, const TraceRequest& request,
-                           std::vector<int64_t> offsets, const at::Device& device)
+                           const std::vector<int64_t>& offsets, const at::Device& device)
     : layers_(spec.blocks), heads_(spec.heads), request_(request) {
   const at::TensorOptions options = at::TensorOptions().dtype(at::kFloat).device(device);
   state_norm_ = at::zeros({layers_, offsets.back()}, options);
   mlp_norm_ = at::zeros({layers_, offsets.back()}, options);
-  for (size_t s = 0; s + 1 < offsets.size(); ++s) {
-    const int64_t length = offsets[s + 1] - offsets[s];
-    if (equals_.empty() || equals_.back().length != length) {
-      equals_.push_back({.first = static_cast<int64_t>(s), .begin = offsets[s], .length = length});
-    }
-    ++equals_.back().samples;
-  }
-  for (Equals& equals : equals_) {
-    const int64_t length = equals.length;
+  for (const EqualSamples& of : GroupByLength(offsets)) {
+    Equals& equals = equals_.emplace_back(Equals{.of = of});
+    const int64_t length = of.length;
     const auto zeros = [&](int64_t rows, int64_t columns) {
-      return at::zeros({equals.samples, layers_, rows, columns}, options);
+      return at::zeros({of.samples, layers_, rows, columns}, options);
     };
     equals.cosine = zeros(std::min(kPrimaryCandidates, length), length);
     if (!request_.attention) continue;
@@ -40,7 +28,7 @@ TraceBuilder::TraceBuilder(const DecoderSpec& spec, const TraceRequest& request,
     equals.attention_self = zeros(heads_, length);
     equals.prefix_sum = zeros(heads_, std::min(request_.prefix, length));
     if (!spec.learned_sinks) continue;
-    equals.sink_mass = at::zeros({equals.samples, layers_, heads_}, options.dtype(at::kDouble));
+    equals.sink_mass = at::zeros({of.samples, layers_, heads_}, options.dtype(at::kDouble));
   }
 }
 
@@ -60,7 +48,7 @@ bool TraceBuilder::Wants(Site site, int64_t block) const {
 
 void TraceBuilder::OnRows(Site site, int64_t block, int64_t first_row, const at::Tensor& rows) {
   if (site == Site::kMlpOut) {
-    mlp_norm_.select(0, block).narrow(0, first_row, rows.size(0)).copy_(RowNorms(rows));
+    mlp_norm_.select(0, block).narrow(0, first_row, rows.size(0)).copy_(EuclideanNorms(rows));
   } else {
     OnState(block, first_row, rows);
   }
@@ -69,16 +57,16 @@ void TraceBuilder::OnRows(Site site, int64_t block, int64_t first_row, const at:
 // `rows` are whole samples.
 void TraceBuilder::OnState(int64_t layer, int64_t first_row, const at::Tensor& rows) {
   const at::Tensor states = rows.to(at::kFloat);
-  const at::Tensor norms = RowNorms(states);
+  const at::Tensor norms = EuclideanNorms(states);
   state_norm_.select(0, layer).narrow(0, first_row, rows.size(0)).copy_(norms);
-  for (Equals& equals : equals_) {
-    const int64_t begin = std::max(first_row, equals.begin);
-    const int64_t end =
-        std::min(first_row + rows.size(0), equals.begin + equals.samples * equals.length);
+  for (const Equals& equals : equals_) {
+    const EqualSamples& of = equals.of;
+    const int64_t begin = std::max(first_row, of.first_row);
+    const int64_t end = std::min(first_row + rows.size(0), of.end_row());
     if (begin >= end) continue;
-    const int64_t samples = (end - begin) / equals.length;
+    const int64_t samples = (end - begin) / of.length;
     const auto by_sample = [&](const at::Tensor& all) {
-      return all.narrow(0, begin - first_row, end - begin).unflatten(0, {samples, equals.length});
+      return all.narrow(0, begin - first_row, end - begin).unflatten(0, {samples, of.length});
     };
     const at::Tensor state = by_sample(states);  // [S, T, C]
     const at::Tensor norm = by_sample(norms);    // [S, T]
@@ -86,7 +74,7 @@ void TraceBuilder::OnState(int64_t layer, int64_t first_row, const at::Tensor& r
     const at::Tensor dots = at::bmm(state.narrow(1, 0, candidates), state.transpose(1, 2));
     const at::Tensor scale = norm.narrow(1, 0, candidates).unsqueeze(2) * norm.unsqueeze(1);
     // A zero vector points nowhere: cosine 0 by definition.
-    equals.cosine.narrow(0, (begin - equals.begin) / equals.length, samples)
+    equals.cosine.narrow(0, (begin - of.first_row) / of.length, samples)
         .select(1, layer)
         .copy_(at::where(scale > 0, dots / scale, at::zeros_like(dots)));
   }
@@ -96,10 +84,10 @@ bool TraceBuilder::WantsAttention(int64_t) const {
   return request_.attention;
 }
 
-TraceBuilder::Equals& TraceBuilder::Holding(int64_t sample) {
-  const auto after =
-      std::upper_bound(equals_.begin(), equals_.end(), sample,
-                       [](int64_t wanted, const Equals& equals) { return wanted < equals.first; });
+const TraceBuilder::Equals& TraceBuilder::Holding(int64_t sample) const {
+  const auto after = std::upper_bound(
+      equals_.begin(), equals_.end(), sample,
+      [](int64_t wanted, const Equals& equals) { return wanted < equals.of.first; });
   return *std::prev(after);
 }
 
@@ -110,7 +98,7 @@ void TraceBuilder::OnAttention(const AttentionStrip& strip) {
   const int64_t queries = strip.weights.size(2);
   const int64_t keys = strip.weights.size(3);
   const auto of_strip = [&](const at::Tensor& all) {
-    return all.narrow(0, strip.first_sample - equals.first, samples)
+    return all.narrow(0, strip.first_sample - equals.of.first, samples)
         .select(1, strip.block)
         .narrow(1, strip.first_head, heads);
   };
@@ -144,14 +132,15 @@ void TraceBuilder::OnAttention(const AttentionStrip& strip) {
 std::vector<Trace> TraceBuilder::Finish() {
   std::vector<Trace> traces;
   for (const Equals& equals : equals_) {
-    for (int64_t s = 0; s < equals.samples; ++s) {
+    for (int64_t s = 0; s < equals.of.samples; ++s) {
       const auto values = [s](const at::Tensor& all) { return HostValues<float>(all[s]); };
       const auto norms = [&](const at::Tensor& all) {
-        return HostValues<float>(all.narrow(1, equals.begin + s * equals.length, equals.length));
+        return HostValues<float>(
+            all.narrow(1, equals.of.first_row + s * equals.of.length, equals.of.length));
       };
       Trace& trace = traces.emplace_back();
       trace.layers = layers_;
-      trace.positions = equals.length;
+      trace.positions = equals.of.length;
       trace.heads = heads_;
       trace.candidates = equals.cosine.size(2);
       trace.state_norm = norms(state_norm_);
@@ -163,7 +152,7 @@ std::vector<Trace> TraceBuilder::Finish() {
       trace.attention_self = values(equals.attention_self);
       trace.prefix_attention_sum = values(equals.prefix_sum);
       if (equals.sink_mass.defined()) {
-        trace.learned_sink_mass = values(equals.sink_mass.to(at::kFloat));
+        trace.learned_sink_mass = HostValues<float>(equals.sink_mass[s].to(at::kFloat));
       }
     }
   }

@@ -8,6 +8,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "server/engine/decoder_spec.h"
+#include "server/engine/row_group.h"
 #include "server/engine/taps.h"
 #include "server/engine/trace.h"
 
@@ -16,8 +17,8 @@ namespace sinkd {
 class TraceBuilder : public TapObserver {
  public:
   // `offsets` as in PackedBatch.
-  TraceBuilder(const DecoderSpec& spec, const TraceRequest& request, std::vector<int64_t> offsets,
-               const at::Device& device);
+  TraceBuilder(const DecoderSpec& spec, const TraceRequest& request,
+               const std::vector<int64_t>& offsets, const at::Device& device);
 
   bool Wants(Site site, int64_t block) const override;
   void OnRows(Site site, int64_t block, int64_t first_row, const at::Tensor& rows) override;
@@ -28,12 +29,9 @@ class TraceBuilder : public TapObserver {
   std::vector<Trace> Finish();
 
  private:
-  // Samples of one length that follow each other; float32 unless said otherwise.
+  // Of samples that are equally long; float32 unless said otherwise.
   struct Equals {
-    int64_t first = 0;  // sample
-    int64_t samples = 0;
-    int64_t begin = 0;  // row
-    int64_t length = 0;
+    EqualSamples of;
     at::Tensor cosine;          // [S, L, candidates, T]
     at::Tensor attention_sum;   // [S, L, H, T]
     at::Tensor attention_self;  // [S, L, H, T]
@@ -42,7 +40,7 @@ class TraceBuilder : public TapObserver {
   };
 
   void OnState(int64_t layer, int64_t first_row, const at::Tensor& rows);
-  Equals& Holding(int64_t sample);
+  const Equals& Holding(int64_t sample) const;
 
   const int64_t layers_;
   const int64_t heads_;

@@ -6,6 +6,7 @@
 #include <ATen/ATen.h>
 
 #include "server/engine/host_values.h"
+#include "server/engine/norm.h"
 
 namespace sinkd {
 namespace {
@@ -15,7 +16,7 @@ class MlpNorms final : public TapObserver {
  public:
   bool Wants(Site site, int64_t) const override { return site == Site::kMlpOut; }
   void OnRows(Site, int64_t, int64_t, const at::Tensor& rows) override {
-    norms_.push_back(at::linalg_vector_norm(rows, 2, at::IntArrayRef{1}));
+    norms_.push_back(EuclideanNorms(rows));
   }
 
   std::vector<float> Finish() const { return HostValues<float>(at::cat(norms_)); }
