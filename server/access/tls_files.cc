@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "server/access/openssl_handles.h"
+#include "server/access/sha256.h"
 #include "server/access/text_file.h"
-#include "server/base/sha256.h"
 #include "server/base/status.h"
 
 namespace sinkd {

@@ -1,8 +1,8 @@
 // Apart from what reads the file, so that a test can see how this compares.
 #include <openssl/crypto.h>
 
+#include "server/access/sha256.h"
 #include "server/access/token_file.h"
-#include "server/base/sha256.h"
 
 namespace sinkd {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/base/sha256.h"
+#include "server/access/sha256.h"
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 #include "server/http/http_query.h"

@@ -6,7 +6,7 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "server/base/sha256.h"
+#include "server/access/sha256.h"
 #include "server/base/status.h"
 #include "server/service/codec_record.h"
 #include "server/service/decode_record.h"

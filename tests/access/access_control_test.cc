@@ -10,7 +10,7 @@
 #include <random>
 #include <string>
 
-#include "server/base/sha256.h"
+#include "server/access/sha256.h"
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "connection.h"
-#include "server/base/sha256.h"
+#include "server/access/sha256.h"
 #include "server/base/status.h"
 #include "server/http/http_server.h"
 

@@ -1,4 +1,4 @@
-#include "server/base/sha256.h"
+#include "server/access/sha256.h"
 
 #include <array>
 
