@@ -56,12 +56,6 @@ struct Visit {
 };
 thread_local Visit* visit_of_this_thread = nullptr;
 
-// Of two that were sent neither counts.
-std::string GivenId(const httplib::Request& request) {
-  const bool is_one = request.get_header_value_count(kRequestIdHeader) == 1;
-  return is_one ? request.get_header_value(kRequestIdHeader) : "";
-}
-
 // httplib's server, but for how connections come, and how they are read and written.
 class VisitServer final : public httplib::Server {
  public:
@@ -86,7 +80,7 @@ class VisitServer final : public httplib::Server {
     // To the site httplib would answer with ranges and compressed, whatever the ETag stands for.
     const auto set_up = [&visit](httplib::Request& request) {
       if (!Site::Has(request.path)) return;
-      const std::string id = RequestIdOf(GivenId(request));
+      const std::string id = RequestIdOf(Site::OnlyValue(request, kRequestIdHeader));
       request.headers.erase(kRequestIdHeader);
       request.headers.emplace(kRequestIdHeader, id);
       visit.accepted = request.get_header_value("Accept-Encoding");

@@ -117,9 +117,12 @@ void Site::Answer(const httplib::Request& request, const std::string& accepted, 
   Send(request, Make(request, accepted, admit, stop), response);
 }
 
+std::string Site::OnlyValue(const httplib::Request& request, const char* name) {
+  return request.get_header_value_count(name) == 1 ? request.get_header_value(name) : "";
+}
+
 std::optional<TraceContext> Site::TraceOf(const httplib::Request& request) {
-  if (request.get_header_value_count(kTraceparent) != 1) return std::nullopt;
-  return ParseTraceparent(request.get_header_value(kTraceparent));
+  return ParseTraceparent(OnlyValue(request, kTraceparent));
 }
 
 void Site::SendRefusal(const absl::Status& error, httplib::Response& response) {

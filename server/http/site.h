@@ -36,6 +36,9 @@ class Site {
   void Answer(const httplib::Request& request, const std::string& accepted, const Admit& admit,
               const std::stop_token& stop, httplib::Response& response) const;
 
+  // The value of a header that was sent once, else nothing: of two neither counts.
+  static std::string OnlyValue(const httplib::Request& request, const char* name);
+
   // The trace that a request says it belongs to.
   static std::optional<TraceContext> TraceOf(const httplib::Request& request);
 
