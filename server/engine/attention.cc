@@ -175,9 +175,9 @@ at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t bl
   const Strips strips(input, observer, block, first_sample);
   for (int64_t h = 0; h < kv_heads; h += step) {
     const auto some = [&](const at::Tensor& all) {
-      const at::Tensor part = all.narrow(1, h, step);
+      const at::Tensor part = all.narrow(1, h, step).reshape({-1, positions, size});
       // Already contiguous where a head's rows lie together.
-      return one_by_one ? part.contiguous().flatten(0, 1) : part.reshape({-1, positions, size});
+      return one_by_one ? part.contiguous() : part;
     };
     const Heads these{.q = q.narrow(1, h, step),
                       .k = some(k),

@@ -27,7 +27,7 @@ Routes Route(const ExpertSpec& experts, const at::Tensor& logits) {
 
 // What the projection down reads: nothing else of the units is held for it.
 at::Tensor Product(const DecoderSpec& spec, const MlpWeights& expert, const at::Tensor& in) {
-  const Units units = SplitUnits(spec.gating, Linear(in, expert.gate_up, expert.gate_up_bias));
+  const Units units = SplitUnits(spec.gating, Linear(in, expert.gate_up, expert.gate_up_bias), 1);
   return ProductOf(spec, units, ActOf(spec, units)).to(in.scalar_type());
 }
 

@@ -20,15 +20,10 @@ at::Tensor Rows(const at::Tensor& tensor, int64_t first, int64_t rows) {
 
 }  // namespace
 
-Units SplitUnits(Gating gating, const at::Tensor& projected) {
-  if (gating == Gating::kNone) return {.gate = {}, .up = projected};
-  const int64_t units = projected.size(1) / 2;
-  return {.gate = projected.narrow(1, 0, units), .up = projected.narrow(1, units, units)};
-}
-
-Units SplitRows(const at::Tensor& of_both) {
-  const int64_t units = of_both.size(0) / 2;
-  return {.gate = of_both.narrow(0, 0, units), .up = of_both.narrow(0, units, units)};
+Units SplitUnits(Gating gating, const at::Tensor& fused, int64_t axis) {
+  if (gating == Gating::kNone || !fused.defined()) return {.gate = {}, .up = fused};
+  const int64_t units = fused.size(axis) / 2;
+  return {.gate = fused.narrow(axis, 0, units), .up = fused.narrow(axis, units, units)};
 }
 
 at::Tensor ActOf(const DecoderSpec& spec, const Units& units) {
@@ -64,16 +59,16 @@ at::Tensor ProductOf(const DecoderSpec& spec, const Units& units, const at::Tens
 
 at::Tensor WideMlp(const DecoderSpec& spec, const MlpWeights& mlp, const at::Tensor& in) {
   const int64_t units = mlp.down.size(1);
-  const bool gated = spec.gating != Gating::kNone;
+  const Units w = SplitUnits(spec.gating, mlp.gate_up, 0);
+  const Units bias = SplitUnits(spec.gating, mlp.gate_up_bias, 0);
   at::Tensor sum = at::zeros({in.size(0), mlp.down.size(0)}, in.options());
   for (int64_t first = 0; first < units; first += kWideUnits) {
     const int64_t rows = std::min(kWideUnits, units - first);
-    const int64_t up_row = gated ? units + first : first;
-    const Units part{
-        .gate =
-            gated ? Linear(in, Rows(mlp.gate_up, first, rows), Rows(mlp.gate_up_bias, first, rows))
-                  : at::Tensor(),
-        .up = Linear(in, Rows(mlp.gate_up, up_row, rows), Rows(mlp.gate_up_bias, up_row, rows))};
+    const auto project = [&](const at::Tensor& weights, const at::Tensor& added) {
+      return Linear(in, Rows(weights, first, rows), Rows(added, first, rows));
+    };
+    const Units part{.gate = w.gate.defined() ? project(w.gate, bias.gate) : at::Tensor(),
+                     .up = project(w.up, bias.up)};
     sum.add_(Linear(ProductOf(spec, part, ActOf(spec, part)),
                     mlp.down.narrow(1, first, rows).to(at::kFloat)));
   }

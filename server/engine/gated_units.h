@@ -9,16 +9,15 @@
 
 namespace sinkd {
 
+// [rows, I], or the weights [I, C] or bias [I] they come from.
 struct Units {
-  at::Tensor gate;  // [rows, I]; undefined without gating
-  at::Tensor up;    // [rows, I]
+  at::Tensor gate;  // undefined without gating
+  at::Tensor up;
 };
 
-// Parts of a fused projection [rows, 2 I], or [rows, I] without gating.
-Units SplitUnits(Gating gating, const at::Tensor& projected);
-
-// The weights, or the bias, of either, [I, ...], of a fused projection's.
-Units SplitRows(const at::Tensor& of_both);
+// Parts of what lies fused along `axis`, 2 I long, or I without gating: a projection [rows, 2 I] at
+// 1; its weights [2 I, C] or bias [2 I], which may be undefined, at 0.
+Units SplitUnits(Gating gating, const at::Tensor& fused, int64_t axis);
 
 // The activation of gate, or of up without gating. float32.
 at::Tensor ActOf(const DecoderSpec& spec, const Units& units);

@@ -20,11 +20,9 @@ constexpr int64_t kMassiveStep = 64;
 
 // What the down projection reads, [rows, I], without anything in between that somebody asks for.
 at::Tensor FusedProduct(const DecoderSpec& spec, const MlpWeights& mlp, const at::Tensor& in) {
-  if (spec.gating == Gating::kNone) {
-    return ActivatedLinear(in, mlp.gate_up, mlp.gate_up_bias, spec.activation);
-  }
-  const Units w = SplitRows(mlp.gate_up);
-  const Units bias = mlp.gate_up_bias.defined() ? SplitRows(mlp.gate_up_bias) : Units();
+  const Units w = SplitUnits(spec.gating, mlp.gate_up, 0);
+  const Units bias = SplitUnits(spec.gating, mlp.gate_up_bias, 0);
+  if (!w.gate.defined()) return ActivatedLinear(in, w.up, bias.up, spec.activation);
   return MultipliedLinear(in, w.up, bias.up,
                           ActivatedLinear(in, w.gate, bias.gate, spec.activation));
 }
@@ -32,7 +30,7 @@ at::Tensor FusedProduct(const DecoderSpec& spec, const MlpWeights& mlp, const at
 at::Tensor ProductInSteps(const DecoderSpec& spec, const MlpWeights& mlp, const at::Tensor& in,
                           const BlockTap& tap, int64_t first_row) {
   const at::Tensor both = Linear(in, mlp.gate_up, mlp.gate_up_bias);
-  const Units units = SplitUnits(spec.gating, both);
+  const Units units = SplitUnits(spec.gating, both, 1);
   if (units.gate.defined()) tap(Site::kGate, units.gate, first_row);
   tap(Site::kUp, units.up, first_row);
   const at::Tensor act = ActOf(spec, units);
