@@ -153,8 +153,9 @@ bool AcceptLoop::CloseOne(int listener) {
   socklen_t size = sizeof(peer);
   SocketHandle socket(accept4(listener, reinterpret_cast<sockaddr*>(&peer), &size, SOCK_CLOEXEC));
   const bool accepted = socket.valid();
-  socket.Close();
+  // Counted before it closes: whoever sees the end may ask for the number at once.
   if (accepted) NoteRefused(ConnectionRefusal::kDescriptors, AddressOf(peer));
+  socket.Close();
   paused_ = !HasSpare();  // another thread may have taken it
   return accepted && !paused_;
 }

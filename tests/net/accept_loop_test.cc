@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #include <condition_variable>
 #include <deque>
@@ -39,6 +40,7 @@ class AcceptLoopTest : public testing::Test {
                                [this](ConnectionRefusal why) {
                                  const std::lock_guard lock(mutex_);
                                  refused_.push_back(why);
+                                 changed_.notify_all();
                                },
                            .open =
                                [this](int64_t open) {
@@ -63,6 +65,17 @@ class AcceptLoopTest : public testing::Test {
     SocketHandle socket = std::move(taken_.front());
     taken_.pop_front();
     return socket;
+  }
+  // Once there are descriptors again. The loop may have seen the last of the want of them when
+  // they came back, and then one more is refused.
+  SocketHandle ConnectUntilTaken() {
+    while (true) {
+      const size_t refused = Refused().size();
+      SocketHandle client = Connect();
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return !taken_.empty() || refused_.size() > refused; });
+      if (!taken_.empty()) return client;
+    }
   }
   void WaitForOpen(int64_t count) {
     std::unique_lock lock(mutex_);
@@ -140,7 +153,7 @@ TEST_F(AcceptLoopTest, StopsAcceptingAndLeavesConnectionsAlone) {
   EXPECT_FALSE(WaitUntilClosed(client));
 }
 
-// All descriptors of this process but those that are given back.
+// Holds all descriptors of this process.
 class Exhaustion {
  public:
   Exhaustion() {
@@ -154,27 +167,29 @@ class Exhaustion {
     }
   }
   ~Exhaustion() { setrlimit(RLIMIT_NOFILE, &before_); }
-  void GiveBack(size_t count) { held_.resize(held_.size() - count); }
 
  private:
   rlimit before_{};
-  std::deque<SocketHandle> held_;
+  std::vector<SocketHandle> held_;
 };
 
 TEST_F(AcceptLoopTest, WithoutDescriptorsItClosesConnectionsAtOnceAndRecovers) {
   Start();
-  Exhaustion exhaustion;
-  exhaustion.GiveBack(1);
-  for (int i = 0; i < 3; ++i) {
-    const SocketHandle client = Connect();  // with the one that is left
-    ASSERT_TRUE(client.valid());
-    EXPECT_TRUE(WaitUntilClosed(client));
+  std::vector<SocketHandle> clients(3);
+  for (SocketHandle& client : clients) {
+    client = SocketHandle(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   }
-  EXPECT_THAT(Refused(), testing::Each(ConnectionRefusal::kDescriptors));
-  EXPECT_EQ(Refused().size(), 3u);
-  EXPECT_THAT(LogLines(), testing::ElementsAre(testing::HasSubstr("ulimit")));
-  exhaustion.GiveBack(4);
-  const SocketHandle client = Connect();
+  {
+    const Exhaustion exhaustion;
+    for (size_t i = 0; i < clients.size(); ++i) {
+      ASSERT_TRUE(ConnectSocket(clients[i], port_));
+      EXPECT_TRUE(WaitUntilClosed(clients[i]));
+      EXPECT_THAT(Refused(), testing::SizeIs(i + 1));
+      EXPECT_THAT(Refused(), testing::Each(ConnectionRefusal::kDescriptors));
+      EXPECT_THAT(LogLines(), testing::ElementsAre(testing::HasSubstr("ulimit")));
+    }
+  }
+  const SocketHandle client = ConnectUntilTaken();
   EXPECT_TRUE(WaitForTaken().valid());
 }
 

@@ -1,6 +1,7 @@
 #include "tests/net/client_socket.h"
 
 #include <netdb.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -16,6 +17,14 @@ SocketHandle ConnectTo(const std::string& host, int port) {
   const bool connected = connect(made.get(), found->ai_addr, found->ai_addrlen) == 0;
   freeaddrinfo(found);
   return connected ? std::move(made) : SocketHandle();
+}
+
+bool ConnectSocket(const SocketHandle& socket, int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
 }
 
 SocketHandle ConnectToPath(const std::string& path) {
