@@ -1,5 +1,5 @@
 // Access: by keyboard, on a narrow screen, in light and dark, and what axe finds.
-import {expect, figure, marks, open, seriousFaults, settled, test} from './site.js';
+import {expect, figure, marks, open, seriousFaults, settled, showTables, test} from './site.js';
 
 const views = [
   '#/runs', '#/runs/demo-a', '#/runs/demo-b', '#/runs/nightly-00', '#/compare?a=demo-a&b=demo-b',
@@ -11,7 +11,7 @@ for (const scheme of ['light', 'dark']) {
     await page.emulateMedia({colorScheme: scheme});
     for (const view of views) {
       await open(page, `${site}/${view}`);
-      for (const summary of await page.locator('figure summary').all()) await summary.click();
+      await showTables(page);
       expect(await seriousFaults(page), view).toEqual([]);
     }
   });
@@ -21,7 +21,7 @@ test('nothing is wider than 390 pixels', async ({page, site}) => {
   await page.setViewportSize({width: 390, height: 844});
   for (const view of views) {
     await open(page, `${site}/${view}`);
-    for (const summary of await page.locator('figure summary').all()) await summary.click();
+    await showTables(page);
     expect(await page.evaluate(() => document.documentElement.scrollWidth), view).toBe(390);
   }
   expect(await seriousFaults(page)).toEqual([]);
@@ -33,7 +33,7 @@ test('a narrow window redraws its charts', async ({page, site}) => {
   const wide = (await marks(chart))[0].width;
   await page.setViewportSize({width: 390, height: 844});
   await expect.poll(async () => (await marks(chart))[0].width).toBeLessThan(wide / 2);
-  expect(await marks(chart)).toHaveLength(10);
+  await expect.poll(() => marks(chart)).toHaveLength(10);
 });
 
 test('the page is walked by keyboard alone', async ({page, site}) => {
@@ -77,11 +77,11 @@ test('the theme follows the system and the switch, charts with it', async ({page
   const dark = await colours();
   expect(dark.ground).not.toBe(light.ground);
   await page.getByLabel('Theme').selectOption('light');
-  expect(await colours()).toEqual(light);
+  await expect.poll(colours).toEqual(light);
   await page.reload();
   await settled(page);
-  expect(await colours(), 'kept').toEqual(light);
+  await expect.poll(colours, 'kept').toEqual(light);
   await page.emulateMedia({colorScheme: 'light'});
   await page.getByLabel('Theme').selectOption('dark');
-  expect(await colours()).toEqual(dark);
+  await expect.poll(colours).toEqual(dark);
 });

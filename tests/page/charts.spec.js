@@ -1,23 +1,26 @@
 // Charts: a mark for every datum, and what hover, keyboard and tables say of it.
-import {bodyOf, expect, figure, intervals, marks, open, test} from './site.js';
+import {bodyOf, cellsOf, expect, figure, intervals, marks, open, showTable, test} from './site.js';
 
 const levels = 'Sinks by first layer and lifetime';
 const counts = () => bodyOf('/api/v1/runs/demo-a/summary').summary.levels.counts;
 
-async function hoverText(page, chart, mark) {
+const linesOfTip = async (chart) =>
+    (await chart.locator('.drawing > div').last().innerText()).split('\n');
+
+async function expectTip(page, chart, mark, lines) {
   await page.mouse.move(mark.x, mark.y);
-  return (await chart.locator('.drawing > div').last().innerText()).split('\n');
+  await expect.poll(() => linesOfTip(chart)).toEqual(lines);
 }
 
 test('the level histogram has one cell a level', async ({page, site}) => {
   await open(page, `${site}/#/runs/demo-a`);
   const cells = new Set(counts().map(({lStart, lifetime}) => `${lStart} ${lifetime}`));
   expect(cells.size).toBe(10);
-  expect(await marks(figure(page, levels))).toHaveLength(cells.size);
+  await expect.poll(() => marks(figure(page, levels))).toHaveLength(cells.size);
   for (const [kind, count] of [['secondary', 5], ['primary', 2], ['noise', 4]]) {
     await figure(page, levels).getByRole('radio', {name: new RegExp(`^${kind}`)}).check();
-    expect(await marks(figure(page, levels)), kind).toHaveLength(count);
-    expect(page.url()).toContain(`kind=${kind}`);
+    await expect.poll(() => marks(figure(page, levels)), kind).toHaveLength(count);
+    await expect(page).toHaveURL(new RegExp(`kind=${kind}`));
   }
 });
 
@@ -28,7 +31,7 @@ test('hovering a cell tells its level, counts and share', async ({page, site}) =
   const cells = await marks(chart);
   // The leftmost of the topmost row is (3, 17).
   const first = cells.reduce((best, cell) => cell.x < best.x ? cell : best);
-  expect(await hoverText(page, chart, first)).toEqual([
+  await expectTip(page, chart, first, [
     'first layer 3, lifetime 17 layers', '41 primary (2.06% of those shown)'
   ]);
   // Cells to the right of it are 9 layers on, and 12 rows down: two kinds share (12, 5).
@@ -36,7 +39,7 @@ test('hovering a cell tells its level, counts and share', async ({page, site}) =
   const both = cells.find(
       (cell) => Math.abs(cell.x - first.x - 9 * width) < width / 2 &&
           Math.abs(cell.y - first.y - 12 * height) < height / 2);
-  expect(await hoverText(page, chart, both)).toEqual([
+  await expectTip(page, chart, both, [
     'first layer 12, lifetime 5 layers', '1,234 secondary, 6 noise (62.4% of those shown)'
   ]);
 });
@@ -51,10 +54,10 @@ test('a click on a level keeps that level only, and the address says so', async 
   await expect(page.getByText('Only sinks that start at layer 12 and live 5 layers.'))
       .toBeVisible();
   await expect(figure(page, levels)).toBeVisible();
-  await expect.poll(async () => (await marks(figure(page, levels))).length).toBe(1);
-  expect(page.url()).toContain('level=12x5');
+  await expect.poll(() => marks(figure(page, levels))).toHaveLength(1);
+  await expect(page).toHaveURL(/level=12x5/);
   await page.getByRole('button', {name: 'All levels'}).click();
-  await expect.poll(async () => (await marks(figure(page, levels))).length).toBe(10);
+  await expect.poll(() => marks(figure(page, levels))).toHaveLength(10);
 });
 
 test('the regression shows every point, the fit and its interval', async ({page, site}) => {
@@ -72,11 +75,8 @@ test('the regression shows every point, the fit and its interval', async ({page,
   await expect(chart.locator('.hint'))
       .toContainText(
           `95% interval ${told(fit.slope.lower)} to ${told(fit.slope.upper)}, p < 0.001`);
-  await chart.locator('summary').click();
-  const rows =
-      await chart.locator('tbody tr')
-          .evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
-  expect(rows.map(([x, , ...fitted]) => [x, ...fitted]))
+  await showTable(chart);
+  expect((await cellsOf(chart)).map(([x, , ...fitted]) => [x, ...fitted]))
       .toEqual(intervals.map(
           ([x, mean, lower, upper]) => [told(x), told(mean), `${told(lower)} to ${told(upper)}`]));
   await page.getByRole('radio', {name: 'lifetime'}).check();
@@ -102,9 +102,8 @@ test('compensation tells the block under the pointer with both intervals', async
   const drawing = await chart.locator('.drawing').boundingBox();
   const inside = drawing.width - 62 - 18;
   await page.mouse.move(drawing.x + 62 + inside * 13 / 23, drawing.y + drawing.height / 2);
-  const text = await chart.locator('.drawing > div').last().innerText();
   const told = (value) => String(Number(value.toPrecision(4)));
-  expect(text.split('\n')).toEqual([
+  await expect.poll(() => linesOfTip(chart)).toEqual([
     'block 13',
     `primary 0.27 (95% interval ${told(block.primaryInterval.lower)} to ${
         told(block.primaryInterval.upper)})`,
@@ -137,9 +136,9 @@ test(
 
 test('t-SNE maps and swap grids show what the studies found', async ({page, site}) => {
   await open(page, `${site}/#/runs/demo-a`);
-  expect(await marks(figure(page, 't-SNE of mlp out, block 12'))).toHaveLength(60);
+  await expect.poll(() => marks(figure(page, 't-SNE of mlp out, block 12'))).toHaveLength(60);
   const grid = figure(page, 'Sinks suppressed when their own rows are swapped');
-  expect(await marks(grid)).toHaveLength(5 * 3);
+  await expect.poll(() => marks(grid)).toHaveLength(5 * 3);
   await expect(grid.locator('.hint')).toHaveText('Largest at block 12, mlp out: 90%.');
   await grid.locator('.keys').focus();
   await page.keyboard.press('End');
@@ -155,9 +154,7 @@ test('every chart has a name and the same numbers as a table', async ({page, sit
   expect(await charts.count()).toBeGreaterThan(15);
   for (const chart of await charts.all()) {
     await expect(chart).toHaveAttribute('aria-label', /.+\. .+/);
-    await chart.locator('summary').click();
-    await expect(chart.getByRole('table')).toBeVisible();
-    expect(await chart.locator('tbody tr').count()).toBeGreaterThan(0);
+    await showTable(chart);
   }
   const table = figure(page, levels).getByRole('table');
   await expect(table.locator('tbody tr')).toHaveCount(10);

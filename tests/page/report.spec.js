@@ -23,10 +23,12 @@ test('a report shows its runs, their charts and samples from disk', async ({page
   await expect(page.getByText('written by sinkctl')).toBeVisible();
   await page.getByRole('link', {name: 'demo-a', exact: true}).click();
   await settled(page);
-  expect(await marks(figure(page, 'Sinks by first layer and lifetime'))).toHaveLength(10);
-  expect((await marks(figure(page, 'MLP norm and score'))).filter(({width}) => width < 12))
-      .toHaveLength(120);
-  expect(await marks(figure(page, 't-SNE of mlp out, block 12'))).toHaveLength(60);
+  await expect.poll(() => marks(figure(page, 'Sinks by first layer and lifetime')))
+      .toHaveLength(10);
+  const dots = async () =>
+      (await marks(figure(page, 'MLP norm and score'))).filter(({width}) => width < 12);
+  await expect.poll(dots).toHaveLength(120);
+  await expect.poll(() => marks(figure(page, 't-SNE of mlp out, block 12'))).toHaveLength(60);
   await expect(page.locator('.tokens button')).toHaveCount(5);
   await expect(page.getByRole('table', {
     name: /Tokens that most often/

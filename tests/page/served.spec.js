@@ -2,7 +2,7 @@
 // server's address and, of each run, what was planted in it (served_test.py).
 import {readFileSync} from 'node:fs';
 
-import {expect, figure, marks, open, seriousFaults, test} from './site.js';
+import {cellsOf, expect, figure, marks, open, seriousFaults, showTable, test} from './site.js';
 
 const served = JSON.parse(readFileSync(process.env.SINKD_PAGE_SERVED, 'utf8'));
 const levels = 'Sinks by first layer and lifetime';
@@ -28,12 +28,9 @@ for (const run of ['published', 'full']) {
     const chart = figure(page, levels);
     const rows = plantedRows(run);
     expect(rows.length).toBeGreaterThan(5);
-    expect(await marks(chart)).toHaveLength(rows.length);
-    await chart.locator('summary').click();
-    const told =
-        await chart.locator('tbody tr')
-            .evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
-    expect(told.map((row) => row.slice(0, 5))).toEqual(rows);
+    await expect.poll(() => marks(chart)).toHaveLength(rows.length);
+    await showTable(chart);
+    expect((await cellsOf(chart)).map((row) => row.slice(0, 5))).toEqual(rows);
   });
 }
 

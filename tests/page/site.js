@@ -105,6 +105,20 @@ export async function marks(chart) {
   });
 }
 
+// Opens a chart's table, which is filled a moment later.
+export async function showTable(chart) {
+  await chart.locator('summary').click();
+  await expect(chart.locator('tbody tr').first()).toBeVisible();
+}
+
+export async function showTables(page) {
+  for (const chart of await page.locator('figure.chart').all()) await showTable(chart);
+}
+
+// The text of every cell, row by row.
+export const cellsOf = (chart) => chart.locator('tbody tr').evaluateAll(
+    (all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+
 export async function seriousFaults(page) {
   await page.evaluate(axe);
   const {violations} = await page.evaluate(() => globalThis.axe.run(document, {

@@ -24,11 +24,11 @@ test('runs are filtered and paged by their address', async ({page, site}) => {
   await page.getByLabel('Labels').fill('stage');
   await page.getByRole('button', {name: 'Filter'}).click();
   await expect(page.getByRole('row'), 'no label without a value').toHaveCount(1 + 25);
-  expect(page.url()).not.toContain('label');
+  await expect(page).not.toHaveURL(/label/);
   await page.getByLabel('Labels').fill('stage=release');
   await page.getByRole('button', {name: 'Filter'}).click();
   await expect(page.getByRole('row')).toHaveCount(1 + 1);
-  expect(page.url()).toContain('#/runs?label=stage%3Drelease');
+  await expect(page).toHaveURL(/#\/runs\?label=stage%3Drelease/);
   await page.reload();
   await expect(page.getByRole('row')).toHaveCount(1 + 1);
   await open(page, `${site}/#/runs?model=models%2Fnone`);
@@ -43,19 +43,20 @@ test(
       await page.getByLabel('Compare demo-b').check();
       await page.getByRole('link', {name: 'Compare demo-a and demo-b'}).click();
       await expect(page.getByRole('heading', {level: 1})).toHaveText('demo-a and demo-b');
-      expect(page.url()).toContain('#/compare?a=demo-a&b=demo-b');
+      await expect(page).toHaveURL(/#\/compare\?a=demo-a&b=demo-b/);
       await settled(page);
       await expect(page.getByRole('row', {
         name: /^secondary sinks 1,831/
       })).toHaveText(/1,831.*1,152.*−679/);
       const [left, right] =
           await page.locator('figure.chart').filter({hasText: 'per 1,000 tokens'}).all();
-      expect([(await marks(left)).length, (await marks(right)).length]).toEqual([10, 4]);
+      await expect.poll(() => marks(left)).toHaveLength(10);
+      await expect.poll(() => marks(right)).toHaveLength(4);
       const [a, b] = [await left.boundingBox(), await right.boundingBox()];
       expect(Math.abs(a.y - b.y)).toBeLessThan(2);
       expect(b.x).toBeGreaterThan(a.x + a.width);
-      const bars = await page.locator('figure.chart').filter({hasText: 'Secondary mass'}).count();
-      expect(bars).toBe(2);
+      const bars = page.locator('figure.chart').filter({hasText: 'Secondary mass'});
+      await expect(bars).toHaveCount(2);
     });
 
 test('the text has its sinks marked and tells them on hover and on focus', async ({page, site}) => {
@@ -72,7 +73,7 @@ test('the text has its sinks marked and tells them on hover and on focus', async
   const comma = text.locator('button[data-position="3"]');
   await comma.hover();
   await expect(tip).toBeVisible();
-  expect((await tip.textContent()).split('\n')).toEqual([
+  await expect.poll(async () => (await tip.textContent()).split('\n')).toEqual([
     '“,” at position 3: secondary sink', 'first layer 12, lifetime 5 layers', 'score 0.13',
     'MLP norm 103', 'state norm 203'
   ]);
@@ -95,7 +96,7 @@ test('a sample without a portrait and one that failed say so', async ({page, sit
       .toHaveCount(5);
   await page.getByRole('combobox', {name: 'Sample'}).selectOption({index: 2});
   await expect(page.getByText('the sample has 9000 tokens, the model takes 8192')).toBeVisible();
-  expect(page.url()).toContain('sample=3');
+  await expect(page).toHaveURL(/sample=3/);
   await page.reload();
   await expect(page.getByText('the sample has 9000 tokens, the model takes 8192')).toBeVisible();
 });
@@ -112,7 +113,7 @@ test('an empty run says what it has not', async ({page, site}) => {
 
 test('groups are summed up', async ({page, site}) => {
   await open(page, `${site}/#/groups?grouping=LABEL&label=stage`);
-  expect(await marks(figure(page, 'Secondary sinks per 1,000 tokens'))).toHaveLength(2);
+  await expect.poll(() => marks(figure(page, 'Secondary sinks per 1,000 tokens'))).toHaveLength(2);
 });
 
 test('a run that is not there is told', async ({page, site, errors}) => {
@@ -169,7 +170,7 @@ test('a server that asks for a token is given one, which the tab keeps', async (
   await expect(page.getByRole('table').first()).toBeVisible();
   await expect(asked).toHaveCount(0);
   expect(shown.at(-1)).toBe('Bearer right-token');
-  expect(page.url()).not.toContain('right-token');
+  await expect(page).not.toHaveURL(/right-token/);
   // The browser's own lines.
   errors.splice(0, errors.length, ...errors.filter((error) => !error.includes('401')));
 });
