@@ -63,6 +63,15 @@ class ContentTest(unittest.TestCase):
                      "var/lib/apt/lists", "var/cache/apt"):
             self.assertFalse(holds_something(inside(path)), path)
 
+    def test_the_readme_tells_its_size(self):
+        files = {(status.st_dev, status.st_ino): status.st_size for status in
+                 (path.lstat() for path in Image.root.rglob("*") if path.is_symlink() or path.is_file())}
+        name = "sinkd:...-cuda" if Image.target.endswith("-cuda") else Image.target
+        number, unit = re.search(rf"`{re.escape(name)}` (?:takes )?([\d.]+) (MB|GB)",
+                                 (ROOT / "README.md").read_text()).groups()
+        told = float(number) * {"MB": 1e6, "GB": 1e9}[unit]
+        self.assertAlmostEqual(sum(files.values()) / told, 1, delta=0.05)
+
     def test_its_programs_are_stripped(self):
         for program in inside("usr/local/bin").iterdir():
             self.assertNotIn(".symtab", run("readelf", "--sections", "--wide", program)[1], program)
