@@ -162,10 +162,6 @@ absl::StatusOr<std::vector<Trace>> Model::Run(std::span<const TokenIds> batch,
   return traces;
 }
 
-std::string HomeDevice(std::string_view device) {
-  return std::string(device.substr(0, device.rfind('=', device.find(','))));
-}
-
 void SetComputeThreads(int threads) {
   // oneDNN and what calls it keep the code made for each shape, and a pass may have any number of
   // rows: their 1024 entries each would in time hold hundreds of megabytes. The blocks of one pass

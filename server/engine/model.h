@@ -101,9 +101,6 @@ absl::StatusOr<DecoderSpec> ReadDecoderSpec(const std::filesystem::path& folder)
 // The file that ReadDecoderSpec reads: config.json or, in a folder without one, the GGUF file.
 std::filesystem::path SpecFile(const std::filesystem::path& folder);
 
-// The device of ModelInfo::device that holds the embedding: all of it, or a map's first.
-std::string HomeDevice(std::string_view device);
-
 // Sets the number of threads torch uses inside one operation, and how it keeps memory, for the
 // whole process; call once at start-up, before any model runs.
 void SetComputeThreads(int threads);

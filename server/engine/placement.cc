@@ -72,6 +72,19 @@ std::string PlacementText(std::span<const BlockSpan> spans) {
   });
 }
 
+std::vector<std::string> DevicesOf(std::string_view placement) {
+  std::vector<std::string> devices;
+  for (const auto part :
+       absl::StrSplit(absl::string_view(placement.data(), placement.size()), ',')) {
+    devices.emplace_back(part.substr(0, part.rfind('=')));
+  }
+  return devices;
+}
+
+std::string HomeDevice(std::string_view placement) {
+  return DevicesOf(placement).front();
+}
+
 std::vector<BlockSpan> SpreadBlocks(std::span<const DeviceRoom> devices, int64_t outer_bytes,
                                     std::span<const int64_t> block_bytes) {
   const double all =

@@ -28,6 +28,11 @@ absl::StatusOr<std::vector<BlockSpan>> ParsePlacement(std::string_view text, int
 // The text that ParsePlacement reads.
 std::string PlacementText(std::span<const BlockSpan> spans);
 
+// The devices of that text, in its order.
+std::vector<std::string> DevicesOf(std::string_view placement);
+// The one that holds the embedding: the first.
+std::string HomeDevice(std::string_view placement);
+
 struct DeviceRoom {
   std::string device;
   int64_t free_bytes = 0;

@@ -5,6 +5,7 @@
 
 #include "server/analysis/separation.h"
 #include "server/base/status.h"
+#include "server/engine/placement.h"
 
 namespace sinkd {
 namespace {

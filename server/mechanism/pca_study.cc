@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "server/base/status.h"
+#include "server/engine/placement.h"
 #include "server/mechanism/rows.h"
 
 namespace sinkd {

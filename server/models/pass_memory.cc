@@ -2,23 +2,10 @@
 
 #include <utility>
 
-#include <absl/strings/str_split.h>
-
 #include "server/engine/memory_estimate.h"
+#include "server/engine/placement.h"
 
 namespace sinkd {
-namespace {
-
-// The devices of ModelInfo::device, "cpu" or "cuda:0=0-15,cuda:1=16-31".
-std::vector<std::string> DevicesOf(const std::string& placement) {
-  std::vector<std::string> devices;
-  for (const auto part : absl::StrSplit(placement, ',')) {
-    devices.emplace_back(part.substr(0, part.find('=')));
-  }
-  return devices;
-}
-
-}  // namespace
 
 PassMemory::PassMemory(const ModelInfo& info, std::shared_ptr<MemoryBudget> budget)
     : info_(info), budget_(std::move(budget)), devices_(DevicesOf(info.device)) {}

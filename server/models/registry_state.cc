@@ -1,12 +1,11 @@
 #include "server/models/registry_state.h"
 
 #include <algorithm>
-#include <exception>
-#include <new>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "server/base/containment.h"
 #include "server/base/status.h"
 #include "server/models/free_memory.h"
 #include "server/models/registry_errors.h"
@@ -213,22 +212,6 @@ absl::StatusOr<MemoryBudget::Hold> Registry::State::Reserve(const std::string& i
   return hold;
 }
 
-// A slot must not stay kLoading for good, so nothing a library throws may pass.
-absl::StatusOr<LoadedModel> Registry::State::CallLoader(const fs::path& folder,
-                                                        const LoadOptions& options,
-                                                        const Progress& progress,
-                                                        std::stop_token stop) const {
-  try {
-    return loader(folder, options, progress, stop);
-  } catch (const std::bad_alloc&) {
-    return ResourceExhausted(
-        "the host is out of memory",
-        {.reason = "OUT_OF_MEMORY", .fix = "unload another model, or load in bfloat16"});
-  } catch (const std::exception& error) {
-    return Internal(fmt::format("the load failed: {}", error.what()));
-  }
-}
-
 // Loads on this thread. Takes and gives back `lock` held.
 absl::Status Registry::State::Lead(const std::shared_ptr<State>& self, const std::string& id,
                                    const LoadOptions& options, const Progress& progress,
@@ -261,7 +244,8 @@ absl::Status Registry::State::Lead(const std::shared_ptr<State>& self, const std
       changed.notify_all();
       if (progress) progress(now);
     };
-    loaded = CallLoader(folder, decided, tell, stop);
+    // A slot must not stay kLoading for good, whatever a library throws.
+    loaded = Contained([&] { return loader(folder, decided, tell, stop); });
   }
   ModelHandle handle;
   if (loaded.ok()) {

@@ -95,9 +95,6 @@ struct Registry::State {
   absl::StatusOr<MemoryBudget::Hold> Reserve(const std::string& id,
                                              const std::filesystem::path& folder,
                                              LoadOptions& options, std::stop_token stop);
-  absl::StatusOr<LoadedModel> CallLoader(const std::filesystem::path& folder,
-                                         const LoadOptions& options, const Progress& progress,
-                                         std::stop_token stop) const;
   absl::Status Lead(const std::shared_ptr<State>& self, const std::string& id,
                     const LoadOptions& options, const Progress& progress, std::stop_token stop,
                     std::unique_lock<std::mutex>& lock);

@@ -5,6 +5,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "server/base/status.h"
+#include "server/engine/placement.h"
 #include "server/service/codec_spec.h"
 
 namespace sinkd {

@@ -7,6 +7,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "server/base/status.h"
+#include "server/engine/placement.h"
 #include "server/service/stream_opening.h"
 
 namespace sinkd {

@@ -20,6 +20,13 @@ TEST(Placement, TakesAMapOfBlocks) {
   EXPECT_EQ(*ParsePlacement(PlacementText(spans), 12), spans);
 }
 
+TEST(Placement, NamesItsDevicesInOrder) {
+  EXPECT_EQ(DevicesOf("cuda:1"), std::vector<std::string>{"cuda:1"});
+  EXPECT_EQ(DevicesOf("cuda:1=0-4,cuda:0=5-10,cpu=11-11"),
+            (std::vector<std::string>{"cuda:1", "cuda:0", "cpu"}));
+  EXPECT_EQ(HomeDevice("cuda:1=0-4,cuda:0=5-11"), "cuda:1");
+}
+
 TEST(Placement, RefusesMapsThatDoNotNameEveryBlockOnce) {
   for (const char* text :
        {"cpu=0-10", "cpu=0-12", "cpu=1-11", "cpu=0-5,cpu=7-11", "cpu=0-5,cpu=5-11", "cpu=0-5,",

@@ -8,6 +8,7 @@
 #include "server/base/status.h"
 #include "server/engine/model.h"
 #include "server/engine/model_plan.h"
+#include "server/engine/placement.h"
 #include "tests/engine/oracle_files.h"
 
 namespace sinkd::testing {

@@ -240,10 +240,14 @@ TEST_F(RegistryTest, AFailedLoadKeepsItsMessageAndCanBeTriedAgain) {
 }
 
 TEST_F(RegistryTest, ALoaderThatThrowsIsAFailureToo) {
-  Registry registry =
+  Registry short_of_memory =
       Make([](auto&&...) -> absl::StatusOr<LoadedModel> { throw std::bad_alloc(); });
-  EXPECT_TRUE(absl::IsResourceExhausted(registry.Load("tiny", {}, {}, {}).status()));
-  EXPECT_EQ(registry.Get("tiny")->state, ModelState::kFailed);
+  EXPECT_TRUE(absl::IsResourceExhausted(short_of_memory.Load("tiny", {}, {}, {}).status()));
+  EXPECT_EQ(short_of_memory.Get("tiny")->state, ModelState::kFailed);
+
+  Registry broken = Make([](auto&&...) -> absl::StatusOr<LoadedModel> { throw 7; });
+  EXPECT_TRUE(absl::IsInternal(broken.Load("tiny", {}, {}, {}).status()));
+  EXPECT_EQ(broken.Get("tiny")->state, ModelState::kFailed);
 }
 
 TEST_F(RegistryTest, AModelInUseIsUnloadingUntilItsLastHandleGoes) {

@@ -42,7 +42,7 @@ ROOMS = {
 FACADE = {
     "model.h", "model_plan.h", "family_facts.h", "trace.h", "decoder_spec.h", "tokenizer_files.h",
     "capture.h", "decomposition.h", "device_fault.h", "edits.h", "intervention.h", "matrix.h", "site.h",
-    "state_statistics.h", "device_memory.h", "memory_estimate.h", "activation_memory.h",
+    "state_statistics.h", "device_memory.h", "memory_estimate.h", "activation_memory.h", "placement.h",
 }
 
 
