@@ -3,7 +3,7 @@
 # its own namespaces, on a read-only root, as the image's user, and the client against it. Needs no container
 # engine and no registry of images; needs root, and from Debian buildah, debootstrap, util-linux, iproute2.
 #
-#   docker/check.sh [TARGET...]     default: sinkd sinkctl; sinkd-cuda is looked at, not run
+#   docker/check.sh [TARGET...]     default: sinkd sinkctl; sinkd-cuda runs without a GPU
 #
 # WORK: where images lie, default build/images; BUILT, BASE, PRESET, JOBS, CA, CCACHE: see build.sh. With
 # BUILT=build/dev, after `make build`, nothing is compiled again.

@@ -145,8 +145,8 @@ class Container:
 class ServingTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        if Image.target != "sinkd":
-            raise unittest.SkipTest("only the CPU server is run")
+        if not Image.is_server():
+            raise unittest.SkipTest("is no server")
         folder = tempfile.TemporaryDirectory(prefix="sinkd-models-")
         cls.addClassCleanup(folder.cleanup)
         cls.models = pathlib.Path(folder.name)
@@ -222,6 +222,17 @@ class ServingTest(unittest.TestCase):
         other.process.wait(PATIENCE)
         self.assertEqual(other.stop(), 2)
         self.assertIn("--insecure-listen", other.said())
+
+    def test_libtorchs_cuda_half_is_whole(self):
+        if not Image.target.endswith("-cuda"):
+            self.skipTest("has none")
+        # A driver without a device: sinkd looks for a driver first, and then loads the CUDA half.
+        run("cc", "-shared", "-Wl,-soname,libcuda.so.1", "-x", "c", os.devnull, "-o", self.models / "libcuda.so.1")
+        other = Container(self.models, SINKD_INSECURE_LISTEN="true", SINKD_LOAD=MODEL, SINKD_DEVICE="cuda:0",
+                          LD_LIBRARY_PATH="/models")
+        other.process.wait(PATIENCE)
+        self.assertNotEqual(other.stop(), 0)
+        self.assertIn("is not one that this server has (got cuda:0)", other.said())
 
 
 if __name__ == "__main__":
