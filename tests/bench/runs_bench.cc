@@ -3,8 +3,6 @@
 // Markdown table.
 //
 //   runs_bench [RUNS [RECORDS_A_RUN]]    1000 and 1000 when not given
-#include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <random>
 #include <string>
@@ -15,8 +13,8 @@
 #include "server/service/run_groups.h"
 #include "server/service/stored_record.h"
 #include "tests/bench/median.h"
+#include "tests/bench/store_table.h"
 #include "tests/store/backend.h"
-#include "tests/testing/process_memory.h"
 
 namespace {
 
@@ -25,40 +23,6 @@ using sinkd::RunStore;
 constexpr int kRepeats = 9;
 constexpr int kLayers = 36;
 constexpr int64_t kPositions = 512;
-constexpr double kMebibyte = 1 << 20;
-
-struct Size {
-  int runs = 1000;
-  int records = 1000;
-};
-
-struct Row {
-  std::string name;
-  std::vector<std::string> cells;  // one a backend
-};
-
-template <typename T>
-T Require(absl::StatusOr<T> value) {
-  if (value.ok()) return *std::move(value);
-  std::fprintf(stderr, "%s\n", value.status().ToString().c_str());
-  std::exit(1);
-}
-
-double SecondsOf(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-std::string Format(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof(text), format, value);
-  return text;
-}
-
-std::string RunId(int run) {
-  return "run-" + std::to_string(run);
-}
 
 class RecordMaker {
  public:
@@ -133,49 +97,25 @@ double Fill(RunStore& store, const Size& size) {
 void Sum(RunStore& store, const sinkd::AnalysisSpec& spec, const std::vector<std::string>& runs,
          int64_t expected) {
   sinkd::RunFold fold(spec, {});
-  for (const std::string& run : runs) {
-    if (const absl::Status added = fold.Add(store, run, {}); !added.ok()) {
-      std::fprintf(stderr, "%s\n", added.ToString().c_str());
-      std::exit(1);
-    }
-  }
+  for (const std::string& run : runs) Require(fold.Add(store, run, {}));
   if (fold.Report().samples != expected) std::exit(1);
 }
 
-class Measured {
- public:
-  void Add(const std::string& name, const std::string& cell) {
-    if (next_ == rows_.size()) rows_.push_back({.name = name});
-    rows_[next_++].cells.push_back(cell);
-  }
-  void NextBackend() { next_ = 0; }
-  const std::vector<Row>& rows() const { return rows_; }
-
- private:
-  std::vector<Row> rows_;
-  size_t next_ = 0;
-};
-
-void MeasureAll(RunStore& store, const Size& size, bool regression, Measured& measured) {
+void MeasureAll(RunStore& store, const Size& size, bool regression, StoreTable& measured) {
   sinks::v1::SummarizeRunsRequest request;
   request.mutable_filter();
   if (regression) {
     *request.mutable_spec() = sinkd::EncodeAnalyses(SpecOf(true).analysis);
   }
   const std::string with = regression ? ", with the regression" : "";
-  sinkd::testing::ForgetPeak();
-  const double before = sinkd::testing::StatusBytes("VmRSS");
-  const double all = SecondsOf([&] {
+  measured.AddTimeAndPeak("summary of all" + with, [&] {
     for (const sinkd::RunGroup& group : Require(sinkd::FindRunGroups(store, request))) {
       Sum(store, group.spec, group.runs, int64_t{size.runs} * size.records);
     }
   });
-  measured.Add("summary of all" + with + " (s)", Format("%.2f", all));
-  measured.Add("peak memory of that over what was held before (MiB)",
-               Format("%.1f", (sinkd::testing::StatusBytes("VmHWM") - before) / kMebibyte));
 }
 
-double Measure(sinkd::testing::Backend& backend, const Size& size, Measured& measured) {
+double Measure(sinkd::testing::Backend& backend, const Size& size, StoreTable& measured) {
   const std::unique_ptr<RunStore> store = Require(backend.Open({}));
   const double payload = Fill(*store, size);
   std::vector<double> times;
@@ -187,26 +127,19 @@ double Measure(sinkd::testing::Backend& backend, const Size& size, Measured& mea
   measured.Add("summary of one run (ms)", Format("%.1f", Median(times)));
   MeasureAll(*store, size, false, measured);
   MeasureAll(*store, size, true, measured);
-  measured.NextBackend();
+  measured.NextStore();
   return payload;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  Size size;
-  if (argc > 1) size.runs = std::atoi(argv[1]);
-  if (argc > 2) size.records = std::atoi(argv[2]);
-  Measured measured;
+  const Size size = ReadSize(argc, argv);
+  StoreTable measured;
   double payload = 0;
   for (const char* name : {"Sqlite", "Postgres"}) {
     payload = Measure(*sinkd::testing::MakeBackend(name), size, measured);
   }
-  std::printf("%d runs of %d records, payloads of %.0f bytes\n\n", size.runs, size.records,
-              payload);
-  std::printf("| | SQLite | PostgreSQL |\n|---|---|---|\n");
-  for (const Row& row : measured.rows()) {
-    std::printf("| %s | %s | %s |\n", row.name.c_str(), row.cells[0].c_str(), row.cells[1].c_str());
-  }
+  measured.Print(size, payload);
   return 0;
 }

@@ -2,7 +2,6 @@
 // a PostgreSQL server of its own, on the same machine one after the other. Prints a Markdown table.
 //
 //   store_bench [RUNS [RECORDS_A_RUN]]    1000 and 1000 when not given
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -11,8 +10,8 @@
 
 #include "server/store/run_store.h"
 #include "tests/bench/median.h"
+#include "tests/bench/store_table.h"
 #include "tests/store/backend.h"
-#include "tests/testing/process_memory.h"
 
 namespace {
 
@@ -23,45 +22,11 @@ constexpr int kPageSize = 100;
 constexpr int kRepeats = 9;
 constexpr int kClients = 8;
 constexpr int kCallsPerClient = 200;
-constexpr double kMebibyte = 1 << 20;
-
-struct Size {
-  int runs = 1000;
-  int records = 1000;
-};
-
-struct Row {
-  std::string name;
-  std::vector<std::string> cells;  // one a backend
-};
-
-template <typename T>
-T Require(absl::StatusOr<T> value) {
-  if (value.ok()) return *std::move(value);
-  std::fprintf(stderr, "%s\n", value.status().ToString().c_str());
-  std::exit(1);
-}
-
-double SecondsOf(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 double MedianMilliseconds(const std::function<void()>& work) {
   std::vector<double> times;
   for (int i = 0; i < kRepeats; ++i) times.push_back(1e3 * SecondsOf(work));
   return Median(times);
-}
-
-std::string Format(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof(text), format, value);
-  return text;
-}
-
-std::string RunId(int run) {
-  return "run-" + std::to_string(run);
 }
 
 // Bytes that a database cannot press together, different in every record.
@@ -143,21 +108,7 @@ std::string LastPageToken(RunStore& store) {
   }
 }
 
-class Measured {
- public:
-  void Add(const std::string& name, const std::string& cell) {
-    if (next_ == rows_.size()) rows_.push_back({.name = name});
-    rows_[next_++].cells.push_back(cell);
-  }
-  void NextBackend() { next_ = 0; }
-  const std::vector<Row>& rows() const { return rows_; }
-
- private:
-  std::vector<Row> rows_;
-  size_t next_ = 0;
-};
-
-void MeasureLists(RunStore& store, Measured& measured) {
+void MeasureLists(RunStore& store, StoreTable& measured) {
   const auto list = [&](const sinkd::ListOptions& options) {
     return Format("%.2f", MedianMilliseconds([&] { Require(store.List(options)); }));
   };
@@ -168,7 +119,7 @@ void MeasureLists(RunStore& store, Measured& measured) {
                list({.model_id = "model-0", .labels = {{"branch", "main"}}}));
 }
 
-void Measure(sinkd::testing::Backend& backend, const Size& size, Measured& measured) {
+void Measure(sinkd::testing::Backend& backend, const Size& size, StoreTable& measured) {
   std::unique_ptr<RunStore> store = Require(backend.Open({}));
   const double records = static_cast<double>(size.runs) * size.records;
   const double fill = SecondsOf([&] { Fill(*store, size); });
@@ -184,32 +135,21 @@ void Measure(sinkd::testing::Backend& backend, const Size& size, Measured& measu
   MeasureLists(*store, measured);
   measured.Add("read one run (ms)",
                Format("%.1f", MedianMilliseconds([&] { ReadRun(*store, RunId(size.runs / 2)); })));
-  sinkd::testing::ForgetPeak();
-  const double before = sinkd::testing::StatusBytes("VmRSS");
-  const double all = SecondsOf([&] { ReadEverything(*store, static_cast<int64_t>(records)); });
-  measured.Add("read all (s)", Format("%.2f", all));
-  measured.Add("peak memory of that over what was held before (MiB)",
-               Format("%.1f", (sinkd::testing::StatusBytes("VmHWM") - before) / kMebibyte));
+  measured.AddTimeAndPeak("read all",
+                          [&] { ReadEverything(*store, static_cast<int64_t>(records)); });
   measured.Add("size on disk (MiB)",
                Format("%.0f", static_cast<double>(Require(store->SizeOnDisk())) / kMebibyte));
-  measured.NextBackend();
+  measured.NextStore();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  Size size;
-  if (argc > 1) size.runs = std::atoi(argv[1]);
-  if (argc > 2) size.records = std::atoi(argv[2]);
-  Measured measured;
+  const Size size = ReadSize(argc, argv);
+  StoreTable measured;
   for (const char* name : {"Sqlite", "Postgres"}) {
     Measure(*sinkd::testing::MakeBackend(name), size, measured);
   }
-  std::printf("%d runs of %d records, payloads of %zu bytes\n\n", size.runs, size.records,
-              kPayloadBytes);
-  std::printf("| | SQLite | PostgreSQL |\n|---|---|---|\n");
-  for (const Row& row : measured.rows()) {
-    std::printf("| %s | %s | %s |\n", row.name.c_str(), row.cells[0].c_str(), row.cells[1].c_str());
-  }
+  measured.Print(size, kPayloadBytes);
   return 0;
 }
