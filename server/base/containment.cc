@@ -12,7 +12,8 @@ absl::Status MemoryExhausted() {
   return ResourceExhausted("the server is out of memory",
                            {.reason = "OUT_OF_MEMORY",
                             .subject = "memory",
-                            .fix = "send shorter samples or fewer at once, or unload a model",
+                            .fix = "send shorter samples or fewer at once, unload a model, or "
+                                   "load one in bfloat16",
                             .retry_after = std::chrono::seconds(5)});
 }
 

@@ -242,7 +242,9 @@ TEST_F(RegistryTest, AFailedLoadKeepsItsMessageAndCanBeTriedAgain) {
 TEST_F(RegistryTest, ALoaderThatThrowsIsAFailureToo) {
   Registry short_of_memory =
       Make([](auto&&...) -> absl::StatusOr<LoadedModel> { throw std::bad_alloc(); });
-  EXPECT_TRUE(absl::IsResourceExhausted(short_of_memory.Load("tiny", {}, {}, {}).status()));
+  const absl::Status refused = short_of_memory.Load("tiny", {}, {}, {}).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(refused));
+  EXPECT_THAT(GetErrorDetail(refused)->fix, HasSubstr("load one in bfloat16"));
   EXPECT_EQ(short_of_memory.Get("tiny")->state, ModelState::kFailed);
 
   Registry broken = Make([](auto&&...) -> absl::StatusOr<LoadedModel> { throw 7; });
