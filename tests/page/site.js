@@ -108,7 +108,7 @@ export async function marks(chart) {
 // Opens a chart's table, which is filled a moment later.
 export async function showTable(chart) {
   await chart.locator('summary').click();
-  await expect(chart.locator('tbody tr').first()).toBeVisible();
+  await expect(chart.getByRole('table').locator('tbody tr').first()).toBeVisible();
 }
 
 export async function showTables(page) {
