@@ -12,7 +12,6 @@
 #include "server/service/run_fold.h"
 #include "server/service/run_groups.h"
 #include "server/service/stored_record.h"
-#include "tests/bench/median.h"
 #include "tests/bench/store_table.h"
 #include "tests/store/backend.h"
 
@@ -20,7 +19,6 @@ namespace {
 
 using sinkd::RunStore;
 
-constexpr int kRepeats = 9;
 constexpr int kLayers = 36;
 constexpr int64_t kPositions = 512;
 
@@ -118,13 +116,9 @@ void MeasureAll(RunStore& store, const Size& size, bool regression, StoreTable& 
 double Measure(sinkd::testing::Backend& backend, const Size& size, StoreTable& measured) {
   const std::unique_ptr<RunStore> store = Require(backend.Open({}));
   const double payload = Fill(*store, size);
-  std::vector<double> times;
-  for (int i = 0; i < kRepeats; ++i) {
-    times.push_back(1e3 * SecondsOf([&] {
-                      Sum(*store, SpecOf(false).analysis, {RunId(size.runs / 2)}, size.records);
-                    }));
-  }
-  measured.Add("summary of one run (ms)", Format("%.1f", Median(times)));
+  const double one = MedianMilliseconds(
+      [&] { Sum(*store, SpecOf(false).analysis, {RunId(size.runs / 2)}, size.records); });
+  measured.Add("summary of one run (ms)", Format("%.1f", one));
   MeasureAll(*store, size, false, measured);
   MeasureAll(*store, size, true, measured);
   measured.NextStore();

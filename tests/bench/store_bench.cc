@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "server/store/run_store.h"
-#include "tests/bench/median.h"
 #include "tests/bench/store_table.h"
 #include "tests/store/backend.h"
 
@@ -19,15 +18,8 @@ using sinkd::RunStore;
 
 constexpr size_t kPayloadBytes = 600;
 constexpr int kPageSize = 100;
-constexpr int kRepeats = 9;
 constexpr int kClients = 8;
 constexpr int kCallsPerClient = 200;
-
-double MedianMilliseconds(const std::function<void()>& work) {
-  std::vector<double> times;
-  for (int i = 0; i < kRepeats; ++i) times.push_back(1e3 * SecondsOf(work));
-  return Median(times);
-}
 
 // Bytes that a database cannot press together, different in every record.
 std::vector<sinkd::Record> MakeRecords(int count, uint32_t seed) {

@@ -11,6 +11,7 @@
 
 #include <absl/status/statusor.h>
 
+#include "tests/bench/median.h"
 #include "tests/testing/process_memory.h"
 
 constexpr double kMebibyte = 1 << 20;
@@ -45,6 +46,14 @@ inline double SecondsOf(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
   work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// The median of a few runs.
+inline double MedianMilliseconds(const std::function<void()>& work) {
+  constexpr int kRepeats = 9;
+  std::vector<double> times;
+  for (int i = 0; i < kRepeats; ++i) times.push_back(1e3 * SecondsOf(work));
+  return Median(times);
 }
 
 inline std::string Format(const char* format, double value) {
