@@ -30,7 +30,7 @@ if(NOT TARGET LibTorch::LibTorch)
   add_library(LibTorch::LibTorch INTERFACE IMPORTED)
   target_include_directories(LibTorch::LibTorch SYSTEM INTERFACE
     ${LIBTORCH_ROOT}/include ${LIBTORCH_ROOT}/include/torch/csrc/api/include)
-  # The CUDA half is loaded at run time, server/engine/device.cc.
+  # The CUDA half is loaded at run time, server/engine/memory/device.cc.
   foreach(_library torch_cpu c10)
     add_library(LibTorch::${_library} SHARED IMPORTED)
     set_target_properties(LibTorch::${_library} PROPERTIES

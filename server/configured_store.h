@@ -8,7 +8,7 @@
 
 #include <absl/status/statusor.h>
 
-#include "server/config.h"
+#include "server/config/config.h"
 #include "server/store/run_store.h"
 
 namespace sinkd {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "server/base/status.h"
-#include "server/config_values.h"
+#include "server/config/config_values.h"
 #include "server/configured_store.h"
-#include "server/engine/own_thread.h"
+#include "server/engine/memory/own_thread.h"
 #include "server/models/checkpoint_loader.h"
 #include "server/net/counted_port.h"
 #include "server/port_file.h"

@@ -17,14 +17,14 @@
 
 #include <absl/status/status.h>
 
-#include "server/config.h"
+#include "server/config/config.h"
 #include "server/http/http_server.h"
 #include "server/models/registry.h"
 #include "server/readiness.h"
 #include "server/retention.h"
 #include "server/security.h"
-#include "server/service/json_api.h"
-#include "server/service/registry_catalog.h"
+#include "server/service/json/json_api.h"
+#include "server/service/models/registry_catalog.h"
 #include "server/service/server.h"
 #include "server/store/run_store.h"
 #include "server/telemetry/metrics.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "server/config.h"
+#include "server/config/config.h"
 #include "server/daemon.h"
 #include "server/engine/device_fault.h"
 #include "server/engine/model.h"

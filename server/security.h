@@ -13,7 +13,7 @@
 #include "server/access/access_control.h"
 #include "server/access/file_reload.h"
 #include "server/access/tls_identity.h"
-#include "server/config.h"
+#include "server/config/config.h"
 #include "server/telemetry/metrics.h"
 
 namespace sinkd {

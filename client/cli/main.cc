@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "client/cli/command_line.h"
-#include "client/cli/commands.h"
-#include "client/cli/completion.h"
+#include "client/cli/commands/command_line.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/commands/completion.h"
 
 int main(int argc, char** argv) {
   using sinkd::cli::Command;

@@ -1,6 +1,6 @@
 // Status: the one error type between rooms, with the details a client needs to act.
 //
-// Every error of ours carries an ErrorDetail payload; service/status_mapping turns it into
+// Every error of ours carries an ErrorDetail payload; service/calls/status_mapping turns it into
 // google.rpc details. Choose the maker by who has to act:
 //   InvalidArgument     the request is wrong        -> change the named field
 //   NotFound            no such resource            -> use another name

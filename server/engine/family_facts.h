@@ -14,8 +14,9 @@ namespace sinkd {
 // The largest difference at one site to the reference, over all its checkpoints, blocks and
 // lengths.
 struct SiteDifference {
-  std::string_view site;  // as in engine/taps.h, "resid_post", ...; "alpha": attention column means
-  double float32;         // row distance over the row's norm; alpha: absolute
+  std::string_view
+      site;        // as in engine/taps/taps.h, "resid_post", ...; "alpha": attention column means
+  double float32;  // row distance over the row's norm; alpha: absolute
   double bfloat16_ratio;  // distance to float32 over the reference's own distance; 0: not measured
 };
 

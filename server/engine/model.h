@@ -84,7 +84,7 @@ class Model {
                                          const TraceRequest& request,
                                          std::stop_token stop = {}) const;
 
-  // The torch side, engine/model_internals.h; for the engine and its tests.
+  // The torch side, engine/forward/model_internals.h; for the engine and its tests.
   struct Internals;
   const Internals& internals() const { return *internals_; }
 

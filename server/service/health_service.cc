@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "server/base/status.h"
-#include "server/service/admission.h"
-#include "server/service/status_mapping.h"
+#include "server/service/calls/admission.h"
+#include "server/service/calls/status_mapping.h"
 
 namespace sinkd {
 

@@ -21,8 +21,8 @@
 #include "server/access/access_control.h"
 #include "server/access/tls_identity.h"
 #include "server/net/open_connections.h"
-#include "server/service/model_catalog.h"
-#include "server/service/stream_plan.h"
+#include "server/service/analyze/stream_plan.h"
+#include "server/service/models/model_catalog.h"
 #include "server/store/run_store.h"
 #include "server/telemetry/metrics.h"
 

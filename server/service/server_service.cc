@@ -1,6 +1,6 @@
 #include "server/service/server_service.h"
 
-#include "server/service/unary_call.h"
+#include "server/service/calls/unary_call.h"
 
 namespace sinkd {
 namespace {

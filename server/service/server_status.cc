@@ -3,9 +3,9 @@
 #include <map>
 #include <utility>
 
-#include "server/service/codec_lane.h"
-#include "server/service/codec_model.h"
-#include "server/service/codec_run.h"
+#include "server/service/calls/codec_lane.h"
+#include "server/service/models/codec_model.h"
+#include "server/service/runs/codec_run.h"
 
 namespace sinkd {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "server/scheduler/device_pool.h"
-#include "server/service/admission.h"
+#include "server/service/calls/admission.h"
 #include "server/service/health_service.h"
-#include "server/service/model_catalog.h"
+#include "server/service/models/model_catalog.h"
 #include "server/telemetry/metrics.h"
 #include "sinks/v1/server.pb.h"
 

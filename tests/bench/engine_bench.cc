@@ -6,10 +6,10 @@
 #include <benchmark/benchmark.h>
 #include <c10/core/InferenceMode.h>
 
-#include "server/engine/attention.h"
-#include "server/engine/block_tap.h"
-#include "server/engine/mlp.h"
-#include "server/engine/trace_builder.h"
+#include "server/engine/forward/attention.h"
+#include "server/engine/forward/mlp.h"
+#include "server/engine/taps/block_tap.h"
+#include "server/engine/taps/trace_builder.h"
 
 namespace sinkd {
 namespace {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "server/service/codec_run.h"
-#include "server/service/run_fold.h"
-#include "server/service/run_groups.h"
-#include "server/service/stored_record.h"
+#include "server/service/runs/codec_run.h"
+#include "server/service/runs/run_fold.h"
+#include "server/service/runs/run_groups.h"
+#include "server/service/runs/stored_record.h"
 #include "tests/bench/store_table.h"
 #include "tests/store/backend.h"
 

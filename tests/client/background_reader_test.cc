@@ -1,4 +1,4 @@
-#include "client/cli/background_reader.h"
+#include "client/cli/input/background_reader.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

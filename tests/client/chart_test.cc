@@ -1,11 +1,11 @@
-#include "client/cli/chart.h"
+#include "client/cli/output/chart.h"
 
 #include <cmath>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "client/cli/text_width.h"
+#include "client/cli/terminal/text_width.h"
 
 namespace sinkd::cli {
 namespace {

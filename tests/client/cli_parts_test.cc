@@ -7,13 +7,13 @@
 #include <google/rpc/error_details.pb.h>
 #include <gtest/gtest.h>
 
-#include "client/cli/csv_row.h"
-#include "client/cli/flag_values.h"
-#include "client/cli/json_parts.h"
-#include "client/cli/line_reader.h"
-#include "client/cli/number_format.h"
-#include "client/cli/sample_reader.h"
-#include "client/cli/suggestion.h"
+#include "client/cli/flags/flag_values.h"
+#include "client/cli/input/line_reader.h"
+#include "client/cli/input/sample_reader.h"
+#include "client/cli/output/csv_row.h"
+#include "client/cli/output/json_parts.h"
+#include "client/cli/output/number_format.h"
+#include "client/cli/terminal/suggestion.h"
 #include "sinks/v1/runs.pb.h"
 
 namespace sinkd::cli {

@@ -1,4 +1,4 @@
-#include "client/cli/jsonl_sample.h"
+#include "client/cli/input/jsonl_sample.h"
 
 #include <gmock/gmock.h>
 #include <google/protobuf/util/message_differencer.h>

@@ -1,8 +1,8 @@
-#include "client/cli/shard.h"
+#include "client/cli/commands/shard.h"
 
 #include <gtest/gtest.h>
 
-#include "client/cli/content_id.h"
+#include "client/cli/input/content_id.h"
 
 namespace sinkd::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <google/protobuf/util/message_differencer.h>
 #include <nlohmann/json.hpp>
 
-#include "client/cli/text_width.h"
+#include "client/cli/terminal/text_width.h"
 #include "tests/client/sinkctl_fixture.h"
 
 namespace sinkd::testing {

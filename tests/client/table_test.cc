@@ -1,11 +1,11 @@
 // Tables, the width of text, and tensors as groups.
-#include "client/cli/table.h"
+#include "client/cli/output/table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "client/cli/tensor_groups.h"
-#include "client/cli/text_width.h"
+#include "client/cli/output/tensor_groups.h"
+#include "client/cli/terminal/text_width.h"
 
 namespace sinkd::cli {
 namespace {

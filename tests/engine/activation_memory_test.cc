@@ -8,7 +8,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "server/engine/best_fit.h"
+#include "server/engine/memory/best_fit.h"
 #include "tests/testing/process_memory.h"
 
 namespace sinkd {

@@ -6,7 +6,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "server/engine/attention.h"
+#include "server/engine/forward/attention.h"
 
 namespace sinkd::testing {
 namespace {

@@ -1,5 +1,5 @@
 // Checkpoint folders as people have them: which files are read, and what is refused by name.
-#include "server/engine/checkpoint.h"
+#include "server/engine/checkpoint/checkpoint.h"
 
 #include <filesystem>
 #include <string>
@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "server/base/status.h"
-#include "server/engine/hf_config.h"
+#include "server/engine/families/hf_config.h"
 #include "tests/engine/checkpoint_folder.h"
 
 namespace sinkd {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "server/base/status.h"
-#include "server/engine/torch_boundary.h"
+#include "server/engine/forward/torch_boundary.h"
 
 namespace sinkd {
 namespace {

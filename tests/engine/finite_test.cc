@@ -1,4 +1,4 @@
-#include "server/engine/finite.h"
+#include "server/engine/forward/finite.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

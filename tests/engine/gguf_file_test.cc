@@ -1,5 +1,5 @@
 // Broken GGUF files and folders: each is refused with a message that names what is wrong.
-#include "server/engine/gguf/gguf_file.h"
+#include "server/engine/checkpoint/gguf/gguf_file.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,9 +12,9 @@
 #include <gtest/gtest.h>
 
 #include "server/base/status.h"
-#include "server/engine/checkpoint.h"
-#include "server/engine/gguf/gguf_source.h"
-#include "server/engine/hf_config.h"
+#include "server/engine/checkpoint/checkpoint.h"
+#include "server/engine/checkpoint/gguf/gguf_source.h"
+#include "server/engine/families/hf_config.h"
 #include "server/engine/tokenizer_files.h"
 #include "tests/engine/gguf_bytes.h"
 

@@ -8,12 +8,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "server/engine/checkpoint.h"
-#include "server/engine/gguf/gguf_file.h"
-#include "server/engine/gguf/gguf_quantization.h"
-#include "server/engine/gguf/gguf_source.h"
-#include "server/engine/hf_config.h"
-#include "server/engine/safetensors.h"
+#include "server/engine/checkpoint/checkpoint.h"
+#include "server/engine/checkpoint/gguf/gguf_file.h"
+#include "server/engine/checkpoint/gguf/gguf_quantization.h"
+#include "server/engine/checkpoint/gguf/gguf_source.h"
+#include "server/engine/checkpoint/safetensors.h"
+#include "server/engine/families/hf_config.h"
 #include "tests/engine/oracle_files.h"
 
 namespace sinkd {

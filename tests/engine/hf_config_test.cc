@@ -1,5 +1,5 @@
 // config.json: what each family reads, what it falls back to, and what it refuses.
-#include "server/engine/hf_config.h"
+#include "server/engine/families/hf_config.h"
 
 #include <filesystem>
 #include <fstream>

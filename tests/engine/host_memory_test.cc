@@ -1,5 +1,5 @@
 // Limits on memory as the kernel tells them, in a tree made up for the test.
-#include "server/engine/host_memory.h"
+#include "server/engine/memory/host_memory.h"
 
 #include <filesystem>
 #include <fstream>

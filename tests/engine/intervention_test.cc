@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "server/base/str_cat.h"
+#include "server/engine/forward/model_internals.h"
 #include "server/engine/intervention.h"
-#include "server/engine/model_internals.h"
-#include "server/engine/trace_builder.h"
+#include "server/engine/taps/trace_builder.h"
 #include "tests/engine/edited_samples.h"
 #include "tests/engine/oracle_files.h"
 

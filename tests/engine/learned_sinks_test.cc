@@ -8,9 +8,9 @@
 #include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
 
-#include "server/engine/attention.h"
+#include "server/engine/forward/attention.h"
 #include "server/engine/model.h"
-#include "server/engine/trace_builder.h"
+#include "server/engine/taps/trace_builder.h"
 #include "tests/engine/oracle_files.h"
 
 namespace sinkd::testing {

@@ -1,4 +1,4 @@
-#include "server/engine/linear.h"
+#include "server/engine/forward/linear.h"
 
 #include <functional>
 

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "server/base/status.h"
-#include "server/engine/checkpoint.h"
+#include "server/engine/checkpoint/checkpoint.h"
 #include "tests/engine/oracle_files.h"
 
 namespace sinkd::testing {

@@ -5,7 +5,7 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "server/engine/safetensors.h"
+#include "server/engine/checkpoint/safetensors.h"
 
 namespace sinkd::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "server/engine/own_thread.h"
+#include "server/engine/memory/own_thread.h"
 
 #include <dirent.h>
 

@@ -1,5 +1,5 @@
 // Broken safetensors files: each is refused with a message that names what is wrong.
-#include "server/engine/safetensors.h"
+#include "server/engine/checkpoint/safetensors.h"
 
 #include <filesystem>
 #include <string>

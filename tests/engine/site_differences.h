@@ -1,5 +1,5 @@
 // How far a checkpoint's numbers are from transformers', site by site: what the parity test checks
-// and what server/engine/family_differences.cc tells.
+// and what server/engine/families/family_differences.cc tells.
 #pragma once
 
 #include <span>

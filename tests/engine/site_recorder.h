@@ -7,7 +7,7 @@
 #include <ATen/ATen.h>
 
 #include "server/base/str_cat.h"
-#include "server/engine/taps.h"
+#include "server/engine/taps/taps.h"
 
 namespace sinkd::testing {
 

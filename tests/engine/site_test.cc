@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "server/engine/families/family.h"
-#include "server/engine/family_differences.h"
+#include "server/engine/families/family_differences.h"
 #include "tests/engine/oracle_files.h"
 #include "tests/engine/parity_cases.h"
 #include "tests/engine/site_differences.h"

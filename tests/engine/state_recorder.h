@@ -6,7 +6,7 @@
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
-#include "server/engine/model_internals.h"
+#include "server/engine/forward/model_internals.h"
 
 namespace sinkd::testing {
 

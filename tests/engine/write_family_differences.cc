@@ -1,4 +1,5 @@
-// Measures every checkpoint of the parity tests and prints server/engine/family_differences.cc.
+// Measures every checkpoint of the parity tests and prints
+// server/engine/families/family_differences.cc.
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -37,7 +38,7 @@ std::string Constant(const std::string& family) {
 void Print(const Families& families) {
   printf(
       "// Written by the target family_differences (tests/engine/write_family_differences.cc).\n"
-      "#include \"server/engine/family_differences.h\"\n\n"
+      "#include \"server/engine/families/family_differences.h\"\n\n"
       "namespace sinkd {\nnamespace {\n\n");
   for (const auto& [family, differences] : families) {
     printf("constexpr SiteDifference %s[] = {\n", Constant(family).c_str());

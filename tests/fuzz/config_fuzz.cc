@@ -1,7 +1,7 @@
 // A config.json: the family it names makes a plan of it, or says what is wrong.
 #include <string_view>
 
-#include "server/engine/hf_config.h"
+#include "server/engine/families/hf_config.h"
 #include "tests/fuzz/require.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

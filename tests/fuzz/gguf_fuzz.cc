@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "server/engine/gguf/gguf_config.h"
-#include "server/engine/gguf/gguf_source.h"
-#include "server/engine/gguf/gguf_tokenizer.h"
-#include "server/engine/hf_config.h"
+#include "server/engine/checkpoint/gguf/gguf_config.h"
+#include "server/engine/checkpoint/gguf/gguf_source.h"
+#include "server/engine/checkpoint/gguf/gguf_tokenizer.h"
+#include "server/engine/families/hf_config.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/require.h"
 

@@ -1,7 +1,7 @@
 // A line of JSONL, as a sample.
 #include <string_view>
 
-#include "client/cli/jsonl_sample.h"
+#include "client/cli/input/jsonl_sample.h"
 #include "client/utf8.h"
 #include "tests/fuzz/require.h"
 

@@ -3,7 +3,7 @@
 #include <iostream>
 #include <string>
 
-#include "server/engine/safetensors.h"
+#include "server/engine/checkpoint/safetensors.h"
 
 int main() {
   std::ios::sync_with_stdio(false);

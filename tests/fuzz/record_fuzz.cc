@@ -3,8 +3,8 @@
 
 #include <google/protobuf/util/message_differencer.h>
 
-#include "server/service/codec_record.h"
-#include "server/service/decode_record.h"
+#include "server/service/analyze/codec_record.h"
+#include "server/service/runs/decode_record.h"
 #include "tests/fuzz/require.h"
 
 using google::protobuf::util::MessageDifferencer;

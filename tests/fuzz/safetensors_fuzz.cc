@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "server/engine/safetensors.h"
+#include "server/engine/checkpoint/safetensors.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/require.h"
 

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "server/engine/host_memory.h"
+#include "server/engine/memory/host_memory.h"
 #include "tests/models/failed_load.h"
 
 namespace sinkd::testing {

@@ -1,4 +1,4 @@
-#include "server/service/call_deadline.h"
+#include "server/service/calls/call_deadline.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "server/service/call_gate.h"
+#include "server/service/calls/call_gate.h"
 
 #include <gtest/gtest.h>
 
 #include "server/access/method_roles.h"
-#include "server/service/peer_host.h"
+#include "server/service/calls/peer_host.h"
 #include "server/service/server.h"
 
 namespace sinkd {

@@ -1,4 +1,4 @@
-#include "server/service/codec_family.h"
+#include "server/service/models/codec_family.h"
 
 #include <gtest/gtest.h>
 

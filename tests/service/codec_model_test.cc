@@ -1,4 +1,4 @@
-#include "server/service/codec_model.h"
+#include "server/service/models/codec_model.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "server/service/codec_plan.h"
+#include "server/service/models/codec_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

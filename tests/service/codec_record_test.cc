@@ -1,4 +1,4 @@
-#include "server/service/codec_record.h"
+#include "server/service/analyze/codec_record.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

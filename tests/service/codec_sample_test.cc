@@ -1,4 +1,4 @@
-#include "server/service/codec_sample.h"
+#include "server/service/analyze/codec_sample.h"
 
 #include <variant>
 

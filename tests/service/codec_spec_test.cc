@@ -1,4 +1,4 @@
-#include "server/service/codec_spec.h"
+#include "server/service/analyze/codec_spec.h"
 
 #include <functional>
 

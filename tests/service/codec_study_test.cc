@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "server/base/status.h"
-#include "server/service/codec_site.h"
-#include "server/service/codec_study_report.h"
-#include "server/service/codec_study_request.h"
+#include "server/service/studies/codec_site.h"
+#include "server/service/studies/codec_study_report.h"
+#include "server/service/studies/codec_study_request.h"
 
 namespace sinkd {
 namespace {

@@ -1,4 +1,4 @@
-#include "server/service/codec_summary.h"
+#include "server/service/analyze/codec_summary.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "server/service/decode_record.h"
+#include "server/service/runs/decode_record.h"
 
 #include <gmock/gmock.h>
 #include <google/protobuf/util/message_differencer.h>
@@ -6,7 +6,7 @@
 
 #include "error_details.h"
 #include "server/base/status.h"
-#include "server/service/codec_record.h"
+#include "server/service/analyze/codec_record.h"
 
 namespace sinkd {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "fake_study.h"
-#include "server/service/model_catalog.h"
+#include "server/service/models/model_catalog.h"
 
 namespace sinkd::testing {
 

@@ -1,4 +1,4 @@
-#include "server/service/forward_queue.h"
+#include "server/service/analyze/forward_queue.h"
 
 #include <atomic>
 #include <latch>

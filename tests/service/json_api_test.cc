@@ -1,4 +1,4 @@
-#include "server/service/json_api.h"
+#include "server/service/json/json_api.h"
 
 #include <gmock/gmock.h>
 #include <google/protobuf/util/json_util.h>
@@ -15,7 +15,7 @@
 #include "error_details.h"
 #include "run_store_fixture.h"
 #include "server/base/status.h"
-#include "server/service/json_text.h"
+#include "server/service/json/json_text.h"
 
 namespace sinkd {
 namespace {

@@ -1,4 +1,4 @@
-#include "server/service/model_service.h"
+#include "server/service/models/model_service.h"
 
 #include <thread>
 

@@ -1,4 +1,4 @@
-#include "server/service/record_import.h"
+#include "server/service/runs/record_import.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "server/service/run_service.h"
+#include "server/service/runs/run_service.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "server/service/status_mapping.h"
+#include "server/service/calls/status_mapping.h"
 
 #include <chrono>
 

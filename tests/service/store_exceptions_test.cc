@@ -4,7 +4,7 @@
 
 #include "error_details.h"
 #include "run_store_fixture.h"
-#include "server/service/json_api.h"
+#include "server/service/json/json_api.h"
 #include "sinks/v1/mechanism.grpc.pb.h"
 
 namespace sinkd {

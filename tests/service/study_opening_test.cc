@@ -1,4 +1,4 @@
-#include "server/service/study_opening.h"
+#include "server/service/studies/study_opening.h"
 
 #include <variant>
 

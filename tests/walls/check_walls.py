@@ -1,6 +1,7 @@
-"""Holds the walls between the rooms: which headers each room's files really read.
+"""Holds the walls between modules: which headers each module's files really read.
 
-Reads `ninja -t deps`, the compiler's own list, so that an include through three others counts too.
+The rules are the table of modules in ARCHITECTURE.md. What is read comes from `ninja -t deps`, the
+compiler's own list, so that an include through three others counts too.
 Usage: check_walls.py SOURCE_DIR BUILD_DIR
 """
 
@@ -9,41 +10,40 @@ import pathlib
 import re
 import subprocess
 import sys
+from typing import NamedTuple
 
 TORCH = re.compile(r"/torch/include/(ATen|c10|torch|caffe2)/")
 PROTOBUF = re.compile(r"/(google/protobuf|grpcpp|grpc)/|\.pb\.h$")
+ENGINE = "server/engine"
 
-# What a room may include: (torch, protobuf and gRPC, other rooms). None: any room.
-ROOMS = {
-    "server/base": (False, False, set()),
-    "server/tokenizer": (False, False, {"server/base"}),
-    "server/engine": (True, False, {"server/base"}),
-    "server/analysis": (False, False, {"server/base", "server/engine"}),
-    "server/audit": (False, False, {"server/base", "server/engine", "server/analysis"}),
-    "server/models": (False, False, {"server/base", "server/engine", "server/tokenizer"}),
-    "server/mechanism": (
-        False, False,
-        {"server/base", "server/engine", "server/analysis", "server/models", "server/tokenizer"},
-    ),
-    "server/access": (False, False, {"server/base"}),
-    "server/scheduler": (False, False, {"server/base", "server/engine"}),
-    "server/store": (False, False, {"server/base"}),
-    "server/telemetry": (False, False, {"server/base"}),
-    "server/net": (False, False, {"server/base", "server/telemetry"}),
-    "server/service": (False, True, None),
-    "server/http": (
-        False, False, {"server/access", "server/base", "server/http/page", "server/net", "server/telemetry"},
-    ),
-    # The page as bytes, which the client writes into reports.
-    "server/http/page": (False, False, set()),
-    "client": (False, True, {"server/http/page"}),
-}
-# The engine's headers that other rooms may read; the rest are its own.
-FACADE = {
-    "model.h", "model_plan.h", "family_facts.h", "trace.h", "decoder_spec.h", "tokenizer_files.h",
-    "capture.h", "decomposition.h", "device_fault.h", "edits.h", "intervention.h", "matrix.h", "site.h",
-    "state_statistics.h", "device_memory.h", "memory_estimate.h", "activation_memory.h", "placement.h",
-}
+
+class Rules(NamedTuple):
+    torch: bool
+    protobuf: bool
+    modules: frozenset | None  # None: any
+
+
+def read_table(source):
+    """The rows of ARCHITECTURE.md's first table under "## Modules": {folder: Rules}."""
+    text = (source / "ARCHITECTURE.md").read_text()
+    section = text.split("\n## Modules\n", 1)[1].split("\n## ", 1)[0]
+    allowed = {}
+    for line in section.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) != 5 or not cells[0].startswith("`"):
+            continue
+        torch, protobuf, modules = cells[2:]
+        if torch not in ("yes", "no") or protobuf not in ("yes", "no"):
+            sys.exit(f"ARCHITECTURE.md: neither yes nor no in the row of {cells[0]}")
+        named = {"none": [], "any": None}.get(modules, [name.strip() for name in modules.split(",")])
+        allowed[cells[0].strip("`")] = Rules(
+            torch == "yes", protobuf == "yes",
+            named if named is None else frozenset("server/" + name for name in named))
+    for folder, rules in allowed.items():
+        for missing in [folder, *(rules.modules or [])]:
+            if not (source / missing).is_dir():
+                sys.exit(f"ARCHITECTURE.md: {missing} in the row of {folder} is not a folder")
+    return allowed
 
 
 def read_deps(build):
@@ -58,11 +58,6 @@ def read_deps(build):
             block = []
 
 
-def room_of(path):
-    matches = [room for room in ROOMS if path.startswith(room + "/")]
-    return max(matches, key=len) if matches else None
-
-
 @functools.lru_cache(maxsize=None)
 def relative(path, source, build):
     full = pathlib.Path(path)
@@ -74,33 +69,44 @@ def relative(path, source, build):
 
 
 def breaches(source, build):
+    allowed = read_table(source)
+
+    def module_of(path):
+        matches = [folder for folder in allowed if path.startswith(folder + "/")]
+        return max(matches, key=len) if matches else None
+
+    used = {folder: set() for folder in allowed}
     seen = 0
     for unit, headers in read_deps(build):
         unit_path = relative(unit, source, build)
-        room = unit_path and room_of(unit_path)
+        module = unit_path and module_of(unit_path)
         torch = next((h for h in headers if TORCH.search(h)), None)
         protobuf = next((h for h in headers if PROTOBUF.search(h)), None)
         if torch and protobuf:
             yield f"{unit_path or unit} reads torch ({torch}) and protobuf ({protobuf}) together"
-        if not room:
+        if not module:
             continue
         seen += 1
-        may_torch, may_protobuf, rooms = ROOMS[room]
-        if torch and not may_torch:
+        rules = allowed[module]
+        if torch and not rules.torch:
             yield f"{unit_path} reads torch: {torch}"
-        if protobuf and not may_protobuf:
+        if protobuf and not rules.protobuf:
             yield f"{unit_path} reads protobuf or gRPC: {protobuf}"
         for header in headers:
             path = relative(header, source, build)
-            other = path and room_of(path)
-            if not other or other == room:
+            other = path and module_of(path)
+            if not other or other == module:
                 continue
-            if rooms is not None and other not in rooms:
-                yield f"{unit_path} reads {path}, which its room may not"
-            if other == "server/engine" and pathlib.Path(path).name not in FACADE:
+            used[module].add(other)
+            if rules.modules is not None and other not in rules.modules:
+                yield f"{unit_path} reads {path}, which its module may not"
+            if other == ENGINE and str(pathlib.PurePath(path).parent) != ENGINE:
                 yield f"{unit_path} reads {path}, which is internal to the engine"
+    for module, rules in allowed.items():
+        for unused in sorted((rules.modules or set()) - used[module]):
+            yield f"ARCHITECTURE.md lets {module} read {unused}, and it does not"
     if seen < 20:
-        yield f"only {seen} files of the rooms were found in the dependency list"
+        yield f"only {seen} files of the modules were found in the dependency list"
 
 
 def main():

@@ -8,7 +8,7 @@
 #include <absl/status/statusor.h>
 
 #include "server/engine/families/family.h"
-#include "server/engine/rope_config.h"
+#include "server/engine/families/rope_config.h"
 
 namespace sinkd {
 

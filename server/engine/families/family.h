@@ -7,8 +7,8 @@
 
 #include <absl/status/statusor.h>
 
-#include "server/engine/config_reader.h"
 #include "server/engine/decoder_spec.h"
+#include "server/engine/families/config_reader.h"
 
 namespace sinkd {
 

@@ -1,0 +1,139 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "client/cli/commands/analysis_session.h"
+#include "client/cli/commands/call_setup.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/output/number_format.h"
+#include "client/cli/terminal/interrupt.h"
+#include "client/error_report.h"
+#include "client/run_client.h"
+#include "client/server_list.h"
+
+namespace sinkd::cli {
+namespace {
+
+namespace v1 = ::sinks::v1;
+
+// The spec with the messages of the sections present, and records only where they are shown.
+v1::AnalysisSpec MakeSpec(const Invocation& invocation) {
+  const AnalyzeOptions& options = invocation.analyze;
+  const Sections& sections = options.sections;
+  v1::AnalysisSpec spec = options.spec;
+  spec.set_model(client::ModelName(options.model));
+  spec.mutable_detection();
+  // Other shards may write to the run yet.
+  if (!options.shard.empty() && !spec.run_id().empty()) {
+    spec.set_keep_run_open(true);
+    if (!options.summary_only) spec.set_no_summary(true);
+  }
+  // The regression's y is a score.
+  if (sections.scores || sections.regress) spec.mutable_scores();
+  if (sections.levels) spec.mutable_levels();
+  if (sections.regress) spec.mutable_regression();
+  if (sections.compensation) spec.mutable_compensation();
+  if (sections.rate) spec.mutable_sink_rate();
+  const bool chart = invocation.global.output == OutputFormat::kTable && !options.no_chart;
+  if (sections.regress && chart) spec.mutable_regression()->set_points(true);
+  const bool records = sections.per_sample() || options.records || spec.scores().all_positions();
+  if (options.summary_only || options.no_records || !records) spec.set_summary_only(true);
+  return spec;
+}
+
+// Asks what the run holds, to be left out with --resume.
+absl::Status UseRun(const AnalyzeOptions& options, const std::shared_ptr<grpc::Channel>& channel,
+                    const client::CallOptions& call, AnalysisSession& session) {
+  const std::string& run = options.spec.run_id();
+  if (run.empty()) return absl::OkStatus();
+  std::set<std::string> held;
+  if (options.resume) {
+    const absl::Status status = client::RunClient(channel).SampleKeys(
+        run, call, [&held](const std::string& key) { held.insert(key); });
+    if (!status.ok() && !absl::IsNotFound(status)) return status;
+  }
+  session.UseRun(run, std::move(held));
+  return absl::OkStatus();
+}
+
+bool NamesSeveral(const std::string& server) {
+  return client::SplitServers(server).size() > 1 || server.starts_with("dns:");
+}
+
+// Sleeps in slices, so that Ctrl-C need not wait.
+void Pause(std::chrono::milliseconds time, const client::Cancellation& cancellation) {
+  constexpr std::chrono::milliseconds kSlice{50};
+  for (; time.count() > 0 && !cancellation.cancelled(); time -= kSlice) {
+    std::this_thread::sleep_for(std::min(time, kSlice));
+  }
+}
+
+// One stream or, where the connection breaks, as many as it takes.
+absl::Status Analyze(const client::AnalysisClient& client, const v1::AnalysisSpec& spec,
+                     const client::CallOptions& call, AnalysisSession& session) {
+  while (true) {
+    const absl::Status status = client.Analyze(spec, session, session, call);
+    if (call.cancellation->cancelled() || !session.MayTakeUp(status)) return status;
+    const client::ErrorReport report = client::ReadErrorReport(status);
+    const std::chrono::milliseconds pause =
+        std::max(std::chrono::milliseconds(250 << session.broken_off()),
+                 report.retry_after.value_or(std::chrono::milliseconds(0)));
+    const bool in_time =
+        !call.deadline || std::chrono::system_clock::now() + pause < *call.deadline;
+    if (!in_time) return status;
+    Say(fmt::format("{}; {} in {}s", report.message,
+                    session.has_run() ? "taking up the run" : "beginning again",
+                    Fixed(static_cast<double>(pause.count()) / 1000, 2)));
+    Pause(pause, *call.cancellation);
+    session.TakeUp();
+  }
+}
+
+}  // namespace
+
+ExitCode RunAnalyze(const Invocation& invocation) {
+  const GlobalOptions& global = invocation.global;
+  const AnalyzeOptions& options = invocation.analyze;
+  SampleReader reader(options.input);
+  if (const absl::Status status = reader.Check(); !status.ok()) {
+    Say(std::string(status.message()));
+    return kExitUsage;
+  }
+  const auto channel = Connect(global);
+  if (!channel.ok()) {
+    Say(std::string(channel.status().message()));
+    return kExitUsage;
+  }
+  client::Cancellation cancellation;
+  const InterruptWatcher interrupt([&] {
+    reader.Stop();
+    cancellation.Cancel();
+  });
+  std::string peer;
+  client::CallOptions call = MakeCallOptions(global, cancellation);
+  call.peer = &peer;
+  const Terminal terminal = DetectTerminal(global);
+  Output output(STDOUT_FILENO);
+  const auto writer = MakeResultWriter(global, options, terminal, output);
+  ProgressBar progress(terminal.progress, terminal);
+  AnalysisSession session(reader, *writer, output, progress, global.server,
+                          options.spec.fail_fast(), global.quiet);
+  if (const auto shard = ParseShard(options.shard)) session.UseShard(*shard);
+  absl::Status status = UseRun(options, *channel, call, session);
+  if (status.ok() && session.Prepare()) {
+    status = Analyze(client::AnalysisClient(*channel), MakeSpec(invocation), call, session);
+  }
+  const ExitCode code = session.Finish(status, interrupt.interrupted());
+  if (!status.ok() && !peer.empty() && NamesSeveral(global.server)) {
+    Say("the server that answered is " + peer);
+  }
+  return code;
+}
+
+}  // namespace sinkd::cli

@@ -1,0 +1,56 @@
+#include "client/cli/commands/call_setup.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "client/channel.h"
+#include "client/cli/flags/credential_flags.h"
+
+namespace sinkd::cli {
+namespace {
+
+constexpr size_t kMaxTraceparent = 512;
+
+std::string MakeRequestId() {
+  std::random_device device;
+  return fmt::format("sinkctl-{:08x}{:08x}", device(), device());
+}
+
+// The server says what is a trace and what is not; but gRPC fails calls whose metadata holds bytes
+// that are not for headers.
+std::string InheritedTrace() {
+  const char* value = std::getenv("TRACEPARENT");
+  const std::string trace = value != nullptr ? value : "";
+  const bool fits =
+      trace.size() <= kMaxTraceparent &&
+      std::all_of(trace.begin(), trace.end(), [](char c) { return c > ' ' && c <= '~'; });
+  return fits ? trace : "";
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const GlobalOptions& options) {
+  client::ChannelOptions channel{.user_agent = "sinkctl/" SINKCTL_VERSION};
+  if (absl::Status status = ReadCredentials(options, channel); !status.ok()) return status;
+  channel.traceparent = InheritedTrace();
+  return client::MakeChannel(options.server, channel);
+}
+
+client::CallOptions MakeCallOptions(const GlobalOptions& options,
+                                    client::Cancellation& cancellation) {
+  client::CallOptions call;
+  if (options.timeout) call.deadline = std::chrono::system_clock::now() + *options.timeout;
+  call.request_id = MakeRequestId();
+  call.cancellation = &cancellation;
+  return call;
+}
+
+void Say(const std::string& text) {
+  fmt::print(stderr, "sinkctl: {}\n", text);
+}
+
+}  // namespace sinkd::cli

@@ -1,0 +1,389 @@
+#include "client/cli/commands/command_line.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "client/channel.h"
+#include "client/cli/commands/call_setup.h"
+#include "client/cli/commands/health_command.h"
+#include "client/cli/commands/report_command.h"
+#include "client/cli/commands/token_command.h"
+#include "client/cli/commands/top_command.h"
+#include "client/cli/flags/analysis_flags.h"
+#include "client/cli/flags/audit_flags.h"
+#include "client/cli/flags/credential_flags.h"
+#include "client/cli/flags/flag_values.h"
+#include "client/cli/flags/model_flags.h"
+#include "client/cli/flags/run_flags.h"
+#include "client/cli/studies/study_command.h"
+#include "client/cli/terminal/suggestion.h"
+#include "client/error_report.h"
+#include "client/utf8.h"
+
+namespace sinkd::cli {
+namespace {
+
+constexpr const char* kFooter = R"(Examples:
+  sinkctl models
+  sinkctl plan smollm2-135m
+  sinkctl load smollm2-135m
+  sinkctl detect smollm2-135m --input prompts.jsonl
+  echo "Some text" | sinkctl scores smollm2-135m --output json
+  sinkctl analyze smollm2-135m --all --input prompts.jsonl
+  sinkctl swap smollm2-135m --input prompts.jsonl
+  sinkctl analyze smollm2-135m --levels --input prompts.jsonl --run nightly --resume
+  sinkctl runs list
+  sinkctl audit --policy release-gate.yaml --candidate new --baseline old
+
+Exit codes: 0 ok, 1 an audit fails, 2 usage or bad input, 3 server unreachable, 4 error of the server
+or a failed sample, 5 deadline, 6 a planned model does not fit, 7 an audit has not enough data, 130
+interrupted. `sinkctl COMMAND --help` lists a command's flags.)";
+
+constexpr const char* kInputHelp = R"(
+JSONL input, one object a line, each with an optional "id":
+  {"text": "..."}
+  {"prompt": "...", "response": "...", "raw": false}
+  {"messages": [{"role": "user", "content": "..."}], "add_generation_prompt": true}
+  {"token_ids": [1, 2, 3], "chat_rendered": false}
+Plain text is one sample a file, or one a line with --lines. The global flags (--server, --output,
+--timeout, --fail-fast, ...) may stand here too: `sinkctl --help`.)";
+
+constexpr const char* kStudyHelp = R"(
+All samples go to the server at once, at most 10,000. Where --time-budget or --timeout ends the study
+early, the report covers what was done: it says `partial`, a warning goes to standard error, and the
+exit code is 0, or 5 when nothing was measured. Flags that take several values take commas.)";
+
+// An analysis command as data.
+struct AnalysisCommand {
+  const char* name;
+  const char* description;
+  const char* example;
+  FlagGroups groups;
+  Sections sections;
+};
+
+constexpr AnalysisCommand kAnalysisCommands[] = {
+    {"detect",
+     "Find the sinks of each sample",
+     "sinkctl detect smollm2-135m --input prompts.jsonl --output csv > sinks.csv",
+     {},
+     {.detect = true}},
+    {"scores",
+     "Attention that each sink receives",
+     "sinkctl scores smollm2-135m --text \"Hello there\" --curves",
+     {.scores = true},
+     {.scores = true}},
+    {"levels",
+     "Histogram of (first layer, lifetime)",
+     "sinkctl levels smollm2-135m --input prompts.jsonl --kind-rule published",
+     {.levels = true},
+     {.levels = true}},
+    {"regress",
+     "MLP norm against score and lifetime",
+     "sinkctl regress smollm2-135m --input prompts.jsonl --include-primary",
+     {.scores = true, .regression = true},
+     {.regress = true}},
+    {"compensation",
+     "Whether secondary sinks take over where the primary is weak",
+     "sinkctl compensation smollm2-135m --input prompts.jsonl --bootstrap-samples 2000",
+     {.scores = true, .compensation = true},
+     {.compensation = true}},
+    {"rate",
+     "Sink rate by position (Gu et al. 2024)",
+     "sinkctl rate smollm2-135m --input prompts.jsonl --gu2024",
+     {.scores = true, .rate = true},
+     {.rate = true}},
+};
+
+constexpr const char* kNoModel =
+    "which model? give MODEL, --model or SINKD_MODEL; `sinkctl models` lists them";
+
+void AddGlobalFlags(CLI::App& app, Invocation& invocation) {
+  GlobalOptions& global = invocation.global;
+  app.add_option_function<std::vector<std::string>>(
+         "--server",
+         [&](const std::vector<std::string>& servers) {
+           global.server = fmt::format("{}", fmt::join(servers, ","));
+         },
+         "Address of sinkd, or several with commas or in several flags, which are asked in turn; "
+         "default 127.0.0.1:50051")
+      ->envname("SINKD_SERVER")
+      ->type_name("HOST:PORT")
+      ->allow_extra_args(false)
+      ->check([](const std::string& address) {
+        return std::string(client::CheckAddress(address).message());
+      })
+      ->group(kGlobalGroup);
+  AddChoice(app, "-o,--output", kOutputChoices, "Format of the results on standard output",
+            [&](int value) { global.output = static_cast<OutputFormat>(value); })
+      ->group(kGlobalGroup);
+  app.add_option_function<std::string>(
+         "--timeout", [&](const std::string& text) { global.timeout = ParseDuration(text); },
+         "Give up after this long, e.g. 500ms, 30s, 5m; default: never")
+      ->type_name("DURATION")
+      ->check([](const std::string& text) {
+        return ParseDuration(text)
+                   ? ""
+                   : "\"" + client::MakePrintable(text) + "\" is no duration; e.g. 500ms, 30s, 5m";
+      })
+      ->group(kGlobalGroup);
+  AddCredentialFlags(app, global.credentials);
+  app.add_flag("-q,--quiet", global.quiet, "No progress bar and no closing remarks")
+      ->group(kGlobalGroup);
+  app.add_flag("--no-color", global.no_color, "No colours (env NO_COLOR); none when piped anyway")
+      ->group(kGlobalGroup);
+  app.add_flag_callback(
+         "--fail-fast", [&] { invocation.analyze.spec.set_fail_fast(true); },
+         "Stop at the first bad sample")
+      ->group(kGlobalGroup);
+  app.add_flag("--ascii", global.ascii, "Charts in ASCII")->group(kGlobalGroup);
+}
+
+void AddAnalysisCommands(CLI::App& app, Invocation& invocation) {
+  AnalyzeOptions& options = invocation.analyze;
+  for (const AnalysisCommand& command : kAnalysisCommands) {
+    CLI::App* sub = app.add_subcommand(command.name, command.description);
+    AddAnalysisFlags(*sub, command.groups, options);
+    sub->footer(fmt::format("Example:\n  {}\n{}", command.example, kInputHelp));
+    sub->callback([&invocation, &command] {
+      invocation.command = Command::kAnalyze;
+      invocation.analyze.sections = command.sections;
+    });
+  }
+  CLI::App* analyze = app.add_subcommand("analyze", "Several analyses in one pass");
+  Sections& sections = options.sections;
+  const char* group = "Analyses";
+  analyze->add_flag("--detect", sections.detect, "Sinks of each sample")->group(group);
+  analyze->add_flag("--scores", sections.scores, "Scores of the sinks")->group(group);
+  analyze->add_flag("--levels", sections.levels, "Level histogram")->group(group);
+  analyze->add_flag("--regress", sections.regress, "MLP norm against score and lifetime")
+      ->group(group);
+  analyze->add_flag("--compensation", sections.compensation, "Compensation")->group(group);
+  analyze->add_flag("--rate", sections.rate, "Sink rate")->group(group);
+  analyze
+      ->add_flag_callback(
+          "--all", [&sections] { sections = {true, true, true, true, true, true}; }, "All of them")
+      ->group(group);
+  AddAnalysisFlags(*analyze, {true, true, true, true, true}, options);
+  analyze->footer(fmt::format(
+      "Example:\n  sinkctl analyze smollm2-135m --levels --regress --input prompts.jsonl\n{}",
+      kInputHelp));
+  analyze->callback([&invocation] { invocation.command = Command::kAnalyze; });
+}
+
+void AddStudyCommands(CLI::App& app, Invocation& invocation) {
+  for (const StudyCommand* study : StudyCommands()) {
+    CLI::App* sub = app.add_subcommand(study->name, study->description);
+    AddStudyFlags(*sub, *study, invocation.study);
+    sub->footer(fmt::format("Example:\n  {}\n{}\n{}", study->example, kStudyHelp, kInputHelp));
+    sub->callback([&invocation, study] {
+      invocation.command = Command::kStudy;
+      invocation.study.command = study;
+    });
+  }
+}
+
+void AddOtherCommands(CLI::App& app, Invocation& invocation) {
+  CLI::App* completion = app.add_subcommand("completion", "Print a shell's completion script");
+  completion->add_option("SHELL", invocation.shell, "bash, zsh or fish")
+      ->type_name("{bash,zsh,fish}")
+      ->required()
+      ->check([](const std::string& shell) {
+        const bool known = shell == "bash" || shell == "zsh" || shell == "fish";
+        return known ? "" : "\"" + client::MakePrintable(shell) + "\" is not one of bash,zsh,fish";
+      });
+  completion->footer(
+      "Examples:\n  source <(sinkctl completion bash)\n"
+      "  sinkctl completion zsh > ~/.zfunc/_sinkctl\n"
+      "  sinkctl completion fish > ~/.config/fish/completions/sinkctl.fish");
+  completion->callback([&invocation] { invocation.command = Command::kCompletion; });
+  CLI::App* version = app.add_subcommand("version", "Print the version");
+  version->callback([&invocation] { invocation.command = Command::kVersion; });
+}
+
+// The problem of a word that goes into a message and is not UTF-8, or empty.
+std::string CheckWords(const Invocation& invocation) {
+  const sinks::v1::AnalysisSpec& spec = invocation.analyze.spec;
+  const std::pair<const char*, const std::string*> words[] = {
+      {"MODEL", &invocation.models.model},
+      {"MODEL", &invocation.analyze.model},
+      {"FAMILY", &invocation.families.family},
+      {"--device", &invocation.models.load.device},
+      {"MODEL", &invocation.study.model},
+      {"--run", &spec.run_id()},
+      {"--template-date", &spec.template_date()},
+      {"--run", &invocation.study.request.run()},
+      {"--template-date", &invocation.study.request.template_date()},
+  };
+  for (const auto& [name, text] : words) {
+    if (client::FindInvalidUtf8(*text)) {
+      return fmt::format("{} \"{}\" is not UTF-8", name, client::MakePrintable(*text));
+    }
+  }
+  return {};
+}
+
+// What every run over samples needs; piped input is taken where no other is named.
+std::string CheckRun(const std::string& model, InputOptions& input) {
+  if (model.empty()) return kNoModel;
+  if (!input.files.empty() || !input.texts.empty()) return {};
+  if (isatty(STDIN_FILENO) == 1) {
+    return "no input: give --input FILE, --text TEXT, or pipe samples in";
+  }
+  input.files.emplace_back("-");
+  return {};
+}
+
+// What the flags must say together; the problem, or empty.
+std::string CheckTogether(Invocation& invocation) {
+  const bool needs_model = invocation.command == Command::kPlan ||
+                           invocation.command == Command::kLoad ||
+                           invocation.command == Command::kUnload;
+  if (needs_model && invocation.models.model.empty()) {
+    return "which model? give MODEL; `sinkctl models` lists them";
+  }
+  if (std::string problem = CheckWords(invocation); !problem.empty()) return problem;
+  if (invocation.command == Command::kRuns) return CheckRunOptions(invocation.runs);
+  if (invocation.command == Command::kAudit) {
+    return CheckAuditOptions(invocation.global, invocation.audit);
+  }
+  if (invocation.command == Command::kStudy) {
+    const InputOptions& input = invocation.study.input;
+    const bool of_run =
+        invocation.study.request.has_run() && input.files.empty() && input.texts.empty();
+    if (of_run && !invocation.study.model.empty()) return {};
+    return CheckRun(invocation.study.model, invocation.study.input);
+  }
+  if (invocation.command != Command::kAnalyze) return {};
+  AnalyzeOptions& options = invocation.analyze;
+  const OutputFormat output = invocation.global.output;
+  if (options.model.empty()) return kNoModel;
+  if (options.sections.count() == 0) {
+    return "which analyses? give --detect, --scores, --levels, --regress, --compensation, --rate "
+           "or --all";
+  }
+  if (output == OutputFormat::kCsv && options.sections.count() > 1) {
+    return "CSV holds one table; choose one analysis, or --output json";
+  }
+  if (options.spec.scores().all_positions() && output == OutputFormat::kTable) {
+    return "--all-positions is too much for a table; add --output json, jsonl or csv";
+  }
+  if (options.spec.run_id().empty() && (options.resume || options.spec.run_labels_size() > 0)) {
+    return "--resume and --label are about a run: give --run ID";
+  }
+  if (options.spec.run_id().empty() && options.spec.no_summary()) {
+    return "--no-summary leaves what a run holds to `sinkctl runs summarize`: give --run ID";
+  }
+  if (options.spec.no_summary() && options.summary_only) {
+    return "--no-summary and --summary-only exclude each other";
+  }
+  if (options.records && (options.summary_only || options.no_records)) {
+    return "--records excludes --no-records and --summary-only";
+  }
+  return CheckRun(options.model, options.input);
+}
+
+std::vector<std::string> KnownWords(const CLI::App& app) {
+  std::vector<std::string> words;
+  for (const CLI::App* level = &app; level != nullptr; level = level->get_parent()) {
+    for (const CLI::Option* option : level->get_options()) {
+      for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+    }
+  }
+  for (const CLI::App* sub : app.get_subcommands({})) words.push_back(sub->get_name());
+  return words;
+}
+
+// The command that was named, or the program itself.
+const CLI::App& Deepest(const CLI::App& app) {
+  const CLI::App* deepest = &app;
+  while (!deepest->get_subcommands().empty()) deepest = deepest->get_subcommands().front();
+  return *deepest;
+}
+
+void SayUsage(const std::string& problem, const CLI::App& app) {
+  const CLI::App& deepest = Deepest(app);
+  std::string command;
+  for (const CLI::App* level = &deepest; level != nullptr; level = level->get_parent()) {
+    command = level->get_name() + (command.empty() ? "" : " ") + command;
+  }
+  fmt::print(stderr, "sinkctl: {}\n  `{} --help` lists what there is\n", problem, command);
+}
+
+// The error of a word the parser has no use for: the first flag among them, else the first word.
+std::string UnexpectedWord(const CLI::App& app) {
+  const std::vector<std::string> words = app.remaining(true);
+  std::string word = words.empty() ? std::string() : words.front();
+  for (const std::string& candidate : words) {
+    if (candidate.starts_with('-')) {
+      word = candidate.substr(0, candidate.find('='));
+      break;
+    }
+  }
+  const CLI::App& deepest = Deepest(app);
+  const char* sort = word.starts_with('-')                 ? "flag"
+                     : deepest.get_subcommands({}).empty() ? "word"
+                                                           : "command";
+  return fmt::format("unknown {} {}{}", sort, client::MakePrintable(word),
+                     Suggest(word, KnownWords(deepest)));
+}
+
+}  // namespace
+
+std::unique_ptr<CLI::App> MakeCommandLine(Invocation& invocation) {
+  auto app = std::make_unique<CLI::App>(
+      "sinkctl: attention sinks of language models, from a sinkd server", "sinkctl");
+  app->get_formatter()->column_width(34);
+  app->fallthrough();
+  app->option_defaults()->always_capture_default(false);
+  app->require_subcommand(0, 1);
+  app->footer(kFooter);
+  AddGlobalFlags(*app, invocation);
+  AddModelCommands(*app, invocation);
+  AddAnalysisCommands(*app, invocation);
+  AddStudyCommands(*app, invocation);
+  AddRunCommands(*app, invocation);
+  AddAuditCommand(*app, invocation);
+  AddReportCommand(*app, invocation);
+  AddHealthCommand(*app, invocation);
+  AddTopCommand(*app, invocation);
+  AddTokenCommand(*app, invocation);
+  AddOtherCommands(*app, invocation);
+  for (CLI::App* sub : app->get_subcommands({})) sub->fallthrough();
+  return app;
+}
+
+std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, CLI::App& app,
+                                         Invocation& invocation) {
+  // CLI11 reports by throwing; nothing of it leaves this function.
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    app.exit(help);
+    return kExitOk;
+  } catch (const CLI::ExtrasError&) {
+    SayUsage(UnexpectedWord(app), app);
+    return kExitUsage;
+  } catch (const CLI::Error& error) {
+    SayUsage(error.what(), app);
+    return kExitUsage;
+  }
+  if (app.get_subcommands().empty()) {
+    fmt::print("{}", app.help());
+    return kExitOk;
+  }
+  if (const std::string problem = CheckTogether(invocation); !problem.empty()) {
+    SayUsage(problem, app);
+    return kExitUsage;
+  }
+  return std::nullopt;
+}
+
+}  // namespace sinkd::cli

@@ -1,0 +1,116 @@
+#include "client/cli/commands/top_command.h"
+
+#include <unistd.h>
+
+#include <optional>
+#include <utility>
+
+#include "client/cli/commands/commands.h"
+#include "client/cli/commands/model_session.h"
+#include "client/cli/flags/flag_values.h"
+#include "client/cli/input/byte_stream.h"
+#include "client/cli/output/json_parts.h"
+#include "client/cli/output/top_view.h"
+#include "client/server_client.h"
+
+namespace sinkd::cli {
+namespace {
+
+namespace v1 = ::sinks::v1;
+
+// The alternate screen of a terminal, so that what was there before comes back.
+constexpr char kEnterScreen[] = "\x1b[?1049h\x1b[?25l";
+constexpr char kLeaveScreen[] = "\x1b[?25h\x1b[?1049l";
+constexpr char kHome[] = "\x1b[H";
+constexpr char kEraseBelow[] = "\x1b[J";
+
+// Lines that were longer before leave nothing behind.
+std::string ForScreen(const std::string& text) {
+  std::string out = kHome;
+  for (const char c : text) {
+    if (c == '\n') out += "\x1b[K";
+    out += c;
+  }
+  return out + kEraseBelow;
+}
+
+class TopWriter {
+ public:
+  TopWriter(OutputFormat format, bool live, const Terminal& terminal, Output& output)
+      : format_(format), live_(live), terminal_(terminal), output_(output) {
+    if (live_) output_.Write(kEnterScreen);
+    if (format_ == OutputFormat::kCsv) output_.Write(TopCsvHeader());
+  }
+  ~TopWriter() {
+    if (live_) output_.Write(kLeaveScreen);
+  }
+
+  void Write(v1::ServerStatus status) {
+    if (format_ == OutputFormat::kCsv) {
+      output_.Write(RenderTopCsv(status));
+    } else if (format_ != OutputFormat::kTable) {
+      output_.Write(ToJson(status) + '\n');
+    } else {
+      const std::string text = RenderTop(status, before_ ? &*before_ : nullptr, terminal_);
+      output_.Write(live_ ? ForScreen(text + "\n  Ctrl-C ends this\n") : text);
+    }
+    before_ = std::move(status);
+  }
+
+ private:
+  const OutputFormat format_;
+  const bool live_;
+  const Terminal terminal_;
+  Output& output_;
+  std::optional<v1::ServerStatus> before_;
+};
+
+}  // namespace
+
+void AddTopCommand(CLI::App& app, Invocation& invocation) {
+  CLI::App* top = app.add_subcommand(
+      "top", "What the server is doing: devices, callers, models, rates; live on a terminal");
+  TopOptions& options = invocation.top;
+  top->add_flag("--once", options.once, "Show it once; so it is where output is no terminal");
+  top->add_option_function<std::string>(
+         "--interval",
+         [&options](const std::string& text) { options.interval = *ParseDuration(text); },
+         "Time between two looks; default 2s. Given, output that is no terminal goes on too")
+      ->type_name("DURATION")
+      ->check([](const std::string& text) {
+        return ParseDuration(text) ? std::string()
+                                   : "expected a time over 0 such as 2s, 500ms or 1m";
+      });
+  top->footer(
+      "Examples:\n  sinkctl top\n  sinkctl top --once\n  sinkctl top --interval 10s -o csv");
+  top->callback([&invocation] { invocation.command = Command::kTop; });
+}
+
+ExitCode RunTop(const Invocation& invocation) {
+  const GlobalOptions& global = invocation.global;
+  const TopOptions& options = invocation.top;
+  const Terminal terminal = DetectTerminal(global);
+  const bool again = !options.once && (terminal.out_is_terminal || options.interval);
+  const bool live = again && terminal.out_is_terminal && global.output == OutputFormat::kTable;
+  StopSignal stop;
+  const ExitCode code = RunCalls(
+      global,
+      [&](const std::shared_ptr<grpc::Channel>& channel, const client::CallOptions& call,
+          Output& output) -> absl::Status {
+        const client::ServerClient server(channel);
+        TopWriter writer(global.output, live, terminal, output);
+        do {
+          absl::StatusOr<v1::ServerStatus> status = server.GetStatus(call);
+          if (!status.ok()) return status.status();
+          writer.Write(*std::move(status));
+          const absl::Status flushed = output.Flush();
+          if (!flushed.ok()) return flushed;
+        } while (again && !stop.WaitFor(options.interval.value_or(kTopInterval)));
+        return absl::OkStatus();
+      },
+      [&stop] { stop.Stop(); });
+  // Ctrl-C is how it ends.
+  return again && code == kExitInterrupted ? kExitOk : code;
+}
+
+}  // namespace sinkd::cli

@@ -1,0 +1,93 @@
+#include "client/cli/flags/common_flags.h"
+
+#include <utility>
+#include <vector>
+
+#include "client/cli/flags/flag_values.h"
+#include "client/error_report.h"
+#include "client/utf8.h"
+
+namespace sinkd::cli {
+
+namespace v1 = ::sinks::v1;
+
+void AddModelFlag(CLI::App& app, std::string& model) {
+  app.add_option("-m,--model,MODEL", model, "Model to run on")
+      ->envname("SINKD_MODEL")
+      ->type_name("")
+      ->group(kRunGroup);
+}
+
+void AddTemplateDateFlag(CLI::App& app, std::function<void(const std::string&)> set) {
+  app.add_option_function<std::string>("--template-date", std::move(set),
+                                       "The date chat templates see")
+      ->type_name("YYYY-MM-DD")
+      ->group(kRunGroup);
+}
+
+CLI::Option* AddLabels(CLI::App& app, const std::string& name, const std::string& help,
+                       std::function<void(const std::string&, const std::string&)> add) {
+  return app
+      .add_option_function<std::vector<std::string>>(
+          name,
+          [add = std::move(add)](const std::vector<std::string>& labels) {
+            for (const std::string& label : labels) {
+              const size_t end = label.find('=');
+              add(label.substr(0, end), label.substr(end + 1));
+            }
+          },
+          help)
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->check([](const std::string& label) {
+        const size_t end = label.find('=');
+        const bool valid = end != std::string::npos && end > 0 && !client::FindInvalidUtf8(label);
+        return valid ? "" : "\"" + client::MakePrintable(label) + "\" is not NAME=VALUE";
+      });
+}
+
+void AddInputFlags(CLI::App& app, InputOptions& input) {
+  const char* group = "Input";
+  app.add_option("-i,--input", input.files,
+                 "Samples to read, - for standard input, which is also the default when something "
+                 "is piped in; may be given several times")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--text", input.texts, "A sample of plain text; may be given several times")
+      ->type_name("TEXT")
+      ->allow_extra_args(false)
+      ->group(group);
+  AddChoice(app, "--input-format", kInputChoices,
+            "How to read the input; auto goes by the file's name, then by its first character",
+            [&](int value) { input.format = static_cast<InputFormat>(value); })
+      ->group(group);
+  app.add_flag("--lines", input.lines, "Plain text: each line is a sample, not each file")
+      ->group(group);
+  app.add_flag("--ignore-unknown-keys", input.ignore_unknown_keys,
+               "JSONL: skip keys that mean nothing here instead of refusing the line")
+      ->group(group);
+}
+
+void AddDetectionFlags(CLI::App& app, const std::function<v1::DetectionParameters*()>& detection) {
+  const char* group = "Detection";
+  AddChoice(app, "--preset", kPresetChoices,
+            "Sets both thresholds: cosine 0.9 and any norm, or 0.95 and 3 times the median",
+            [=](int value) { detection()->set_preset(static_cast<v1::DetectionPreset>(value)); })
+      ->group(group);
+  AddNumber(app, "--cosine-threshold", "|cosine| with the primary sink is over this, in (0, 1)",
+            [=](double value) { detection()->set_cosine_threshold(value); })
+      ->group(group);
+  AddNumber(app, "--min-norm-ratio", "Norm is at least this many times the layer's median",
+            [=](double value) { detection()->set_min_norm_ratio(value); })
+      ->group(group);
+  AddChoice(app, "--kind-rule", kKindRuleChoices, "How kinds of sinks are told apart",
+            [=](int value) { detection()->set_kind_rule(static_cast<v1::KindRule>(value)); })
+      ->group(group);
+  AddChoice(app, "--last-state", kLastStateChoices,
+            "The last layer's state is taken after the final norm, or before it",
+            [=](int value) { detection()->set_last_state(static_cast<v1::LastState>(value)); })
+      ->group(group);
+}
+
+}  // namespace sinkd::cli

@@ -1,0 +1,39 @@
+#include "client/cli/input/json_cursor.h"
+
+#include <algorithm>
+
+#include "client/utf8.h"
+
+namespace sinkd::cli {
+
+void JsonCursor::Advance() {
+  constexpr std::string_view kBetween = " \t\r\n,:";
+  constexpr std::string_view kAfterWord = " \t\r\n,:]}";
+  begin_ = std::min(text_.find_first_not_of(kBetween, end_), text_.size());
+  if (begin_ == text_.size()) {
+    end_ = begin_;
+    return;
+  }
+  const char first = text_[begin_];
+  if (first == '"') {
+    end_ = begin_ + 1;
+    while (end_ < text_.size() && text_[end_] != '"') {
+      end_ += text_[end_] == '\\' ? size_t{2} : size_t{1};
+    }
+    end_ = std::min(end_ + 1, text_.size());
+  } else if (std::string_view("{}[]").find(first) != std::string_view::npos) {
+    end_ = begin_ + 1;
+  } else {
+    end_ = std::min(text_.find_first_of(kAfterWord, begin_), text_.size());
+  }
+}
+
+int64_t ColumnAt(std::string_view text, size_t offset) {
+  int64_t column = 1;
+  for (size_t i = 0; i < std::min(offset, text.size()); ++column) {
+    i += client::ReadCodePoint(text.substr(i)).bytes;
+  }
+  return column;
+}
+
+}  // namespace sinkd::cli

@@ -1,0 +1,190 @@
+#include "client/cli/output/plan_view.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "client/cli/output/csv_row.h"
+#include "client/cli/output/json_parts.h"
+#include "client/cli/output/model_view.h"
+#include "client/cli/output/names.h"
+#include "client/cli/output/number_format.h"
+#include "client/cli/output/table.h"
+#include "client/cli/output/tensor_groups.h"
+#include "client/cli/terminal/text_width.h"
+#include "client/error_report.h"
+
+namespace sinkd::cli {
+namespace {
+
+namespace v1 = ::sinks::v1;
+
+constexpr std::string_view kDeviceHeader =
+    "name,architecture,compute_type,residency,parameters,stored_bytes,positions,device,first_block,"
+    "blocks,weight_bytes,activation_bytes,free_bytes,fits\r\n";
+constexpr std::string_view kTensorHeader = "name,stored_type,shape,stored_bytes,use\r\n";
+
+int64_t Need(const v1::DeviceShare& share) {
+  return share.weight_bytes() + share.activation_bytes();
+}
+
+std::string DeviceRow(const v1::ModelPlan& plan, const v1::DeviceShare& share) {
+  CsvRow row;
+  row.Add(plan.name()).Add(plan.architecture()).Add(ComputeTypeName(plan.compute_type()));
+  row.Add(ResidencyName(plan.residency())).Add(plan.parameters()).Add(plan.stored_bytes());
+  row.Add(plan.positions()).Add(share.device()).Add(share.first_block()).Add(share.blocks());
+  row.Add(share.weight_bytes()).Add(share.activation_bytes());
+  row.AddIf(share.has_free_bytes(), share.free_bytes()).Add(share.fits());
+  return row.Take();
+}
+
+std::string TensorRow(const v1::PlannedTensor& tensor) {
+  CsvRow row;
+  row.Add(tensor.name()).Add(tensor.stored_type());
+  row.Add(fmt::format("{}", fmt::join(tensor.shape(), " ")));
+  row.Add(tensor.stored_bytes()).Add(TensorUseName(tensor.use()));
+  return row.Take();
+}
+
+std::string Csv(const v1::PlanModelResponse& plan) {
+  const bool tensors = plan.tensors_size() > 0;
+  std::string text(tensors ? kTensorHeader : kDeviceHeader);
+  if (tensors) {
+    for (const v1::PlannedTensor& tensor : plan.tensors()) text += TensorRow(tensor);
+  } else {
+    for (const v1::DeviceShare& share : plan.plan().devices())
+      text += DeviceRow(plan.plan(), share);
+  }
+  return text;
+}
+
+std::string Jsonl(const v1::PlanModelResponse& plan) {
+  std::string text = fmt::format("{{\"type\":\"plan\",\"plan\":{}}}\n", ToJson(plan.plan()));
+  for (const v1::PlannedTensor& tensor : plan.tensors()) {
+    text += fmt::format("{{\"type\":\"tensor\",\"tensor\":{}}}\n", ToJson(tensor));
+  }
+  return text;
+}
+
+// What the model is and how it would be held.
+std::string Head(const v1::ModelPlan& plan, const Terminal& terminal) {
+  std::string text = Paint(terminal.color_out, Style::kBold, ModelId(plan.name())) + '\n';
+  const auto line = [&](const char* label, const std::string& value) {
+    text += fmt::format("  {:<15}{}\n", label, value);
+  };
+  line("architecture",
+       fmt::format("{}, {} blocks, {} parameters", client::MakePrintable(plan.architecture()),
+                   plan.blocks(), Grouped(plan.parameters())));
+  line("stored", plan.has_weights()
+                     ? fmt::format("{} to load, {} tensors in all", Bytes(plan.stored_bytes()),
+                                   Grouped(plan.tensor_count()))
+                     : std::string("no weights, only a config.json that says what they must be"));
+  line("computes in",
+       fmt::format("{}, {} of weights, the largest block {}", ComputeTypeName(plan.compute_type()),
+                   Bytes(plan.weight_bytes()), Bytes(plan.largest_block_bytes())));
+  line("weights", plan.residency() == v1::RESIDENCY_STREAMED
+                      ? "streamed: two blocks in memory at a time, read from disk"
+                      : "resident: all in memory");
+  line("sample", fmt::format("{} tokens", Grouped(plan.positions())));
+  return text;
+}
+
+std::string DeviceTable(const v1::ModelPlan& plan, const Terminal& terminal) {
+  Table table({{"device", Align::kLeft},
+               {"blocks"},
+               {"weights"},
+               {"activations"},
+               {"free"},
+               {"fits", Align::kLeft}});
+  for (const v1::DeviceShare& share : plan.devices()) {
+    const int last = share.first_block() + share.blocks() - 1;
+    table.AddRow({client::MakePrintable(share.device()),
+                  share.blocks() == 0 ? kAbsent : fmt::format("{}-{}", share.first_block(), last),
+                  Bytes(share.weight_bytes()), Bytes(share.activation_bytes()),
+                  share.has_free_bytes() ? Bytes(share.free_bytes()) : kAbsent,
+                  share.fits() ? Cell("yes", Style::kGreen) : Cell("NO", Style::kRed)});
+  }
+  return table.Render(terminal.color_out);
+}
+
+// The way out for a plan that does not fit.
+std::string WayOut(const v1::ModelPlan& plan, const v1::ModelPlan* streamed) {
+  constexpr const char* kElse = "try a shorter --length or another --device";
+  if (plan.residency() == v1::RESIDENCY_STREAMED || streamed == nullptr) return kElse;
+  int64_t need = 0;
+  for (const v1::DeviceShare& share : streamed->devices()) need = std::max(need, Need(share));
+  if (streamed->fits()) {
+    return fmt::format("try --residency streamed (2 blocks at a time: {})", Bytes(need));
+  }
+  return fmt::format("--residency streamed does not fit either (2 blocks at a time: {}); {}",
+                     Bytes(need), kElse);
+}
+
+// In one line, or a clause a line where a terminal is too narrow for that.
+std::string Verdict(const v1::ModelPlan& plan, const v1::ModelPlan* streamed,
+                    const Terminal& terminal) {
+  if (plan.fits()) return "  " + Paint(terminal.color_out, Style::kGreen, "fits") + '\n';
+  std::vector<std::string> clauses;
+  for (const v1::DeviceShare& share : plan.devices()) {
+    if (share.fits()) continue;
+    clauses.push_back(fmt::format("does not fit on {}: needs {} of {}",
+                                  client::MakePrintable(share.device()), Bytes(Need(share)),
+                                  Bytes(share.free_bytes())));
+  }
+  clauses.push_back(WayOut(plan, streamed));
+  const std::string line = fmt::format("{}", fmt::join(clauses, "; "));
+  const bool whole = !terminal.out_is_terminal || DisplayWidth(line) + 2 <= terminal.width;
+  std::string text;
+  for (const std::string& part : whole ? std::vector{line} : clauses) {
+    text += "  " + Paint(terminal.color_out, Style::kRed, part) + '\n';
+  }
+  return text;
+}
+
+std::string TensorTable(const v1::PlanModelResponse& plan, bool each, const Terminal& terminal) {
+  std::vector<Column> columns = {{each ? "tensor" : "tensors", Align::kLeft, /*wraps=*/true},
+                                 {"shape"},
+                                 {"type", Align::kLeft},
+                                 {"size"},
+                                 {"use", Align::kLeft}};
+  if (!each) columns.insert(columns.begin() + 1, {"count"});
+  Table table(columns);
+  const auto use_cell = [](v1::TensorUse use) {
+    return Cell(TensorUseName(use), use == v1::TENSOR_USE_LOADED ? Style::kPlain : Style::kYellow);
+  };
+  if (each) {
+    for (const v1::PlannedTensor& tensor : plan.tensors()) {
+      table.AddRow({client::MakePrintable(tensor.name()), ShapeText(tensor),
+                    client::MakePrintable(tensor.stored_type()), Bytes(tensor.stored_bytes()),
+                    use_cell(tensor.use())});
+    }
+  } else {
+    for (const TensorGroup& group : GroupTensors(plan.tensors())) {
+      table.AddRow({client::MakePrintable(group.pattern), Grouped(group.count), group.shape,
+                    client::MakePrintable(group.type), Bytes(group.bytes), use_cell(group.use)});
+    }
+  }
+  if (table.empty()) return "";
+  // A name that goes into a pipe stays in one piece.
+  return '\n' + table.Render(terminal.color_out, 2, terminal.out_is_terminal ? terminal.width : 0);
+}
+
+}  // namespace
+
+std::string WritePlan(const v1::PlanModelResponse& plan, OutputFormat format) {
+  if (format == OutputFormat::kCsv) return Csv(plan);
+  return format == OutputFormat::kJsonl ? Jsonl(plan) : ToJson(plan) + '\n';
+}
+
+std::string RenderPlan(const v1::PlanModelResponse& plan, const v1::ModelPlan* streamed, bool each,
+                       const Terminal& terminal) {
+  std::string text = Head(plan.plan(), terminal) + '\n' + DeviceTable(plan.plan(), terminal) +
+                     '\n' + Verdict(plan.plan(), streamed, terminal);
+  for (const std::string& warning : plan.plan().warnings()) {
+    text += "  warning: " + client::MakePrintable(warning) + '\n';
+  }
+  return text + TensorTable(plan, each, terminal);
+}
+
+}  // namespace sinkd::cli

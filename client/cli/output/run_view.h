@@ -1,0 +1,62 @@
+// Stored runs and their summaries in every output format.
+//
+// JSON: one run is the message itself, a list {"runs": [...]}, summaries {"summaries": [...]};
+// JSONL: {"type": "run", "run": {...}}, {"type": "runSummary", "runSummary": {...}} a line. The
+// mapping is that of json_parts.h.
+#pragma once
+
+#include <string>
+
+#include "client/cli/flags/options.h"
+#include "client/cli/output/output.h"
+#include "client/cli/output/table.h"
+#include "client/cli/terminal/terminal.h"
+#include "sinks/v1/runs.pb.h"
+
+namespace sinkd::cli {
+
+// "a" for "runs/a".
+std::string RunId(const std::string& name);
+
+// "2026-01-02 03:04:05" in UTC.
+std::string TimeText(const google::protobuf::Timestamp& time);
+
+// One run.
+std::string RenderRun(const sinks::v1::Run& run, OutputFormat format, const Terminal& terminal);
+
+// A list; JSON, JSONL and CSV are written as runs come, a table at the end.
+// Thread-safety: none.
+class RunListWriter {
+ public:
+  // `names`: only the ids, one a line, whatever the format.
+  RunListWriter(bool names, OutputFormat format, const Terminal& terminal, Output& output);
+  void Add(const sinks::v1::Run& run);
+  void End();
+
+ private:
+  bool names_;
+  OutputFormat format_;
+  Terminal terminal_;
+  Output& output_;
+  Table table_;
+  bool any_ = false;
+};
+
+// Summaries, each as it comes. CSV is a row a group, of what the levels say.
+// Thread-safety: none.
+class RunSummaryWriter {
+ public:
+  RunSummaryWriter(const RunOptions& options, OutputFormat format, const Terminal& terminal,
+                   Output& output);
+  void Add(const sinks::v1::SummarizeRunsResponse& summary);
+  void End();
+
+ private:
+  const RunOptions& options_;
+  OutputFormat format_;
+  Terminal terminal_;
+  Output& output_;
+  bool any_ = false;
+};
+
+}  // namespace sinkd::cli

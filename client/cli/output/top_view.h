@@ -1,0 +1,23 @@
+// What `top` shows: a server's devices, callers, models and rates.
+//
+// Thread-safety: pure functions.
+#pragma once
+
+#include <string>
+
+#include "client/cli/flags/options.h"
+#include "client/cli/terminal/terminal.h"
+#include "sinks/v1/server.pb.h"
+
+namespace sinkd::cli {
+
+// `before` is an earlier status, which rates are told from; null or of another start of the server:
+// they are over its whole life.
+std::string RenderTop(const sinks::v1::ServerStatus& status, const sinks::v1::ServerStatus* before,
+                      const Terminal& terminal);
+
+// As a line of JSON, or as CSV, a row per device: its title line, then rows.
+std::string TopCsvHeader();
+std::string RenderTopCsv(const sinks::v1::ServerStatus& status);
+
+}  // namespace sinkd::cli

@@ -1,0 +1,139 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "client/cli/flags/flag_values.h"
+#include "client/cli/output/chart.h"
+#include "client/cli/output/names.h"
+#include "client/cli/output/number_format.h"
+#include "client/cli/output/summary_view.h"
+#include "client/cli/output/table.h"
+#include "client/cli/studies/study_command.h"
+#include "client/cli/studies/study_parts.h"
+#include "client/error_report.h"
+
+namespace sinkd::cli {
+namespace {
+
+namespace v1 = ::sinks::v1;
+
+constexpr int kBarWidth = 20;
+
+void AddFlags(CLI::App& app, v1::RunStudyRequest& request) {
+  AddInteger(
+      app, "--block", "Last block looked at; default: the targets' l_start",
+      [&](int64_t value) { request.mutable_cluster()->set_block(static_cast<int32_t>(value)); })
+      ->group(kStudyGroup);
+  AddInteger(app, "--blocks-before", "Blocks before it, 0 to 200; default 5", [&](int64_t value) {
+    request.mutable_cluster()->set_blocks_before(static_cast<int32_t>(value));
+  })->group(kStudyGroup);
+  AddChoices(app, "--sites", kSiteChoices, "Default resid_pre,attn_out,mlp_in,mlp_out",
+             [&](int value) { request.mutable_cluster()->add_sites(static_cast<v1::Site>(value)); })
+      ->group(kStudyGroup);
+  AddChoices(
+      app, "--tsne-sites", kSiteChoices,
+      "Sites to draw t-SNE maps of; the coordinates come as JSON or JSONL; default none",
+      [&](int value) { request.mutable_cluster()->add_tsne_sites(static_cast<v1::Site>(value)); })
+      ->group(kStudyGroup);
+  AddNumber(app, "--perplexity", "1 to 500; default 30, or (n - 1) / 3 where that is smaller",
+            [&](double value) { request.mutable_cluster()->set_perplexity(value); })
+      ->group(kStudyGroup);
+  AddNumber(app, "--separating-auc",
+            "A site separates where its AUC is at least this; default 0.95",
+            [&](double value) { request.mutable_cluster()->set_separating_auc(value); })
+      ->group(kStudyGroup);
+}
+
+// AUC of 0.5 is chance: what is over it is drawn.
+std::string AucBar(const v1::ClusterRow& row, const StudyView& view) {
+  if (!view.charts || !row.has_auc()) return {};
+  return Bar(std::max(0.0, row.auc() - 0.5), 0.5, kBarWidth, view.terminal.unicode);
+}
+
+std::string Rows(const v1::ClusterReport& report, const StudyView& view) {
+  Table table({{"block"},
+               {"site", Align::kLeft},
+               {"adjusted Rand"},
+               {"silhouette"},
+               {"AUC"},
+               {"AUC over 0.5", Align::kLeft}});
+  std::vector<std::string> remarks;
+  for (const v1::ClusterRow& row : report.rows()) {
+    const auto number = [](bool present, double value) {
+      return present ? Fixed(value, 4) : std::string(kAbsent);
+    };
+    table.AddRow({std::to_string(row.block()), SiteName(row.site()),
+                  number(row.has_adjusted_rand(), row.adjusted_rand()),
+                  number(row.has_silhouette(), row.silhouette()), number(row.has_auc(), row.auc()),
+                  Cell(AucBar(row, view), Style::kGreen)});
+    if (row.undefined().empty()) continue;
+    std::string line = fmt::format("  {}: undefined, {}\n", SiteName(row.site()),
+                                   client::MakePrintable(row.undefined()));
+    if (std::find(remarks.begin(), remarks.end(), line) == remarks.end()) {
+      remarks.push_back(std::move(line));
+    }
+  }
+  std::string text = table.Render(view.terminal.color_out);
+  for (const std::string& line : remarks) text += line;
+  return text;
+}
+
+std::string Decision(const v1::ClusterReport& report) {
+  std::string text = "  separates from block on:";
+  for (const v1::DecisionLayer& layer : report.decision_layers()) {
+    text += fmt::format(" {} {}", SiteName(layer.site()),
+                        layer.has_block() ? std::to_string(layer.block()) : "never");
+    if (&layer != &*report.decision_layers().rbegin()) text += ',';
+  }
+  if (!report.has_decision_layer()) return text + "\n  decision layer: none found\n";
+  return text + fmt::format("\n  decision layer: {}, seen at {}\n", report.decision_layer(),
+                            SiteName(report.decision_site()));
+}
+
+std::string Maps(const v1::ClusterReport& report) {
+  std::string text;
+  for (const v1::TsneMap& map : report.maps()) {
+    text += fmt::format("  t-SNE of {} at block {}: {} points, perplexity {}, divergence {} nats\n",
+                        SiteName(map.site()), map.block(), map.coordinates_size() / 2,
+                        Compact(map.perplexity()), Compact(map.divergence()));
+  }
+  return text;
+}
+
+std::string Render(const v1::StudyReport& report, const StudyView& view) {
+  const v1::ClusterReport& cluster = report.cluster();
+  const std::string head =
+      Heading("whether targets and controls lie apart, block by block", view.terminal);
+  if (!cluster.undefined().empty()) {
+    return head + UndefinedStudy(cluster.undefined(), view.terminal);
+  }
+  return head + Rows(cluster, view) + Decision(cluster) + Maps(cluster);
+}
+
+std::string Csv(const v1::StudyReport& report) {
+  std::string text;
+  for (const v1::ClusterRow& line : report.cluster().rows()) {
+    CsvRow row;
+    row.Add(line.block()).Add(SiteName(line.site()));
+    row.AddIf(line.has_adjusted_rand(), line.adjusted_rand());
+    row.AddIf(line.has_silhouette(), line.silhouette()).AddIf(line.has_auc(), line.auc());
+    row.Add(line.undefined());
+    text += row.Take();
+  }
+  return text;
+}
+
+}  // namespace
+
+const StudyCommand kClusterStudy = {
+    .name = "cluster",
+    .description = "From which block on targets and controls lie apart: the decision layer",
+    .example = "sinkctl cluster smollm2-135m --input prompts.jsonl --tsne-sites mlp_in -o json",
+    .targets = true,
+    .choose = [](v1::RunStudyRequest& request) { request.mutable_cluster(); },
+    .add_flags = AddFlags,
+    .render = Render,
+    .csv_header = "block,site,adjusted_rand,silhouette,auc,undefined",
+    .csv = Csv};
+
+}  // namespace sinkd::cli

@@ -1,0 +1,82 @@
+#include <algorithm>
+
+#include "client/cli/flags/flag_values.h"
+#include "client/cli/output/chart.h"
+#include "client/cli/output/number_format.h"
+#include "client/cli/output/summary_view.h"
+#include "client/cli/output/table.h"
+#include "client/cli/studies/study_command.h"
+#include "client/cli/studies/study_parts.h"
+
+namespace sinkd::cli {
+namespace {
+
+namespace v1 = ::sinks::v1;
+
+constexpr int kBarWidth = 16;
+
+void AddFlags(CLI::App& app, v1::RunStudyRequest& request) {
+  AddNumber(app, "--alpha", "Renyi order, over 0, at most 100; default 1, Shannon's",
+            [&](double value) { request.mutable_entropy()->set_alpha(value); })
+      ->group(kStudyGroup);
+  AddInteger(app, "--first", "First position of the window; default 0", [&](int64_t value) {
+    request.mutable_entropy()->set_first(static_cast<int32_t>(value));
+  })->group(kStudyGroup);
+  AddInteger(
+      app, "--end", "One past its last position; default: the sample's end",
+      [&](int64_t value) { request.mutable_entropy()->set_end(static_cast<int32_t>(value)); })
+      ->group(kStudyGroup);
+}
+
+std::string Render(const v1::StudyReport& report, const StudyView& view) {
+  Remarks remarks;
+  Table table({{"block"},
+               {"entropy", Align::kLeft},
+               {"normalized"},
+               {"", Align::kLeft},
+               {"without sinks", Align::kLeft}});
+  for (const v1::EntropyRow& row : report.entropy().rows()) {
+    const v1::Estimate& share = row.normalized();
+    const std::string bar = view.charts && share.has_value()
+                                ? Bar(share.value(), 1.0, kBarWidth, view.terminal.unicode)
+                                : "";
+    table.AddRow({std::to_string(row.block()), remarks.Show("entropy", row.entropy()),
+                  remarks.Show("normalized", share, false), Cell(bar, Style::kCyan),
+                  remarks.Show("without sinks", row.without_sinks())});
+  }
+  return Heading("matrix entropy of the states after each block, in nats", view.terminal) +
+         table.Render(view.terminal.color_out) + remarks.Render() +
+         "  normalized: entropy / ln(min(rows, hidden size)); without sinks: the same entropy\n"
+         "  without the rows of the primary and all other sinks\n";
+}
+
+std::string Csv(const v1::StudyReport& report) {
+  std::string text;
+  for (const v1::EntropyRow& line : report.entropy().rows()) {
+    const auto add = [&](const char* measure, const v1::Estimate& estimate) {
+      CsvRow row;
+      row.Add(line.block()).Add(measure);
+      AddEstimate(estimate, row);
+      text += row.Take();
+    };
+    add("entropy", line.entropy());
+    add("normalized", line.normalized());
+    add("without_sinks", line.without_sinks());
+  }
+  return text;
+}
+
+}  // namespace
+
+const StudyCommand kEntropyStudy = {
+    .name = "entropy",
+    .description = "Matrix entropy of the states, with and without the sinks",
+    .example = "sinkctl entropy smollm2-135m --input prompts.jsonl --alpha 2",
+    .targets = false,
+    .choose = [](v1::RunStudyRequest& request) { request.mutable_entropy(); },
+    .add_flags = AddFlags,
+    .render = Render,
+    .csv_header = "block,measure,value,lower,upper,n,undefined",
+    .csv = Csv};
+
+}  // namespace sinkd::cli

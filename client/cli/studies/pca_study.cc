@@ -1,0 +1,142 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "client/cli/flags/flag_values.h"
+#include "client/cli/output/chart.h"
+#include "client/cli/output/number_format.h"
+#include "client/cli/output/summary_view.h"
+#include "client/cli/output/table.h"
+#include "client/cli/studies/study_command.h"
+#include "client/cli/studies/study_parts.h"
+
+namespace sinkd::cli {
+namespace {
+
+namespace v1 = ::sinks::v1;
+using Directions = google::protobuf::RepeatedPtrField<v1::PcaDirection>;
+
+constexpr int kBarWidth = 16;
+
+void AddFlags(CLI::App& app, v1::RunStudyRequest& request) {
+  AddInteger(app, "--block", "Block; default: the targets' l_start", [&](int64_t value) {
+    request.mutable_pca()->set_block(static_cast<int32_t>(value));
+  })->group(kStudyGroup);
+  AddInteger(app, "--components", "Components looked at, 1 to 100; default 10", [&](int64_t value) {
+    request.mutable_pca()->set_components(static_cast<int32_t>(value));
+  })->group(kStudyGroup);
+  AddNumbers(app, "--scales",
+             "Lengths tried, as multiples of the targets' mean ||mlp_in||; default 0.5,1,2",
+             [&](double value) { request.mutable_pca()->add_scales(value); })
+      ->group(kStudyGroup);
+  AddNumber(app, "--effective-cosine",
+            "A direction is effective when |cosine| with the primary sink's mlp_out is over this; "
+            "default 0.98",
+            [&](double value) { request.mutable_pca()->set_effective_cosine(value); })
+      ->group(kStudyGroup);
+}
+
+// The trial that comes nearest to the primary sink's direction; null without trials.
+const v1::PcaTrial* Best(const v1::PcaDirection& direction) {
+  const auto& trials = direction.trials();
+  const auto best = std::max_element(trials.begin(), trials.end(),
+                                     [](const v1::PcaTrial& a, const v1::PcaTrial& b) {
+                                       return std::abs(a.cosine()) < std::abs(b.cosine());
+                                     });
+  return best == trials.end() ? nullptr : &*best;
+}
+
+void AddRows(const char* name, const Directions& directions, const StudyView& view, Table& table) {
+  for (int i = 0; i < directions.size(); ++i) {
+    const v1::PcaDirection& direction = directions[i];
+    const v1::PcaTrial* best = Best(direction);
+    const Style style = direction.effective() ? Style::kGreen : Style::kDim;
+    const auto of_best = [&](double value, int digits) {
+      return best != nullptr ? Fixed(value, digits) : std::string(kAbsent);
+    };
+    table.AddRow(
+        {fmt::format("{} {}", name, i + 1),
+         direction.has_explained_variance() ? Fixed(direction.explained_variance(), 4) : kAbsent,
+         direction.has_singular_value() ? Compact(direction.singular_value()) : kAbsent,
+         Cell(direction.effective() ? "yes" : "no", style),
+         of_best(best != nullptr ? best->scale() : 0, 2),
+         best != nullptr ? Compact(best->output_norm()) : kAbsent,
+         Cell(of_best(best != nullptr ? best->cosine() : 0, 4), style),
+         Cell(view.charts && best != nullptr
+                  ? Bar(std::abs(best->cosine()), 1.0, kBarWidth, view.terminal.unicode)
+                  : "",
+              style)});
+  }
+}
+
+std::string Render(const v1::StudyReport& report, const StudyView& view) {
+  const v1::PcaReport& pca = report.pca();
+  if (!pca.undefined().empty()) {
+    return Heading("principal components of mlp_in, each through its MLP", view.terminal) +
+           UndefinedStudy(pca.undefined(), view.terminal);
+  }
+  std::string text = Heading(
+      fmt::format("principal components of mlp_in at block {}, each through its MLP", pca.block()),
+      view.terminal);
+  text += fmt::format("  {} rows, targets' mean ||mlp_in|| {}\n", Grouped(pca.rows()),
+                      Compact(pca.mean_norm()));
+  Table table({{"direction", Align::kLeft},
+               {"variance"},
+               {"singular"},
+               {"effective"},
+               {"at scale"},
+               {"output norm"},
+               {"cosine"},
+               {"|cosine|", Align::kLeft}});
+  AddRows("component", pca.components(), view, table);
+  AddRows("random", pca.random(), view, table);
+  const auto effective = [](const Directions& directions) {
+    return std::count_if(directions.begin(), directions.end(),
+                         [](const v1::PcaDirection& each) { return each.effective(); });
+  };
+  return text + table.Render(view.terminal.color_out) +
+         fmt::format(
+             "  the scale shown is the one nearest to the primary sink's direction\n"
+             "  effective: {} of {} components, {} of {} random directions\n",
+             effective(pca.components()), pca.components_size(), effective(pca.random()),
+             pca.random_size());
+}
+
+void AddCsv(const char* name, const Directions& directions, std::string& text) {
+  for (int i = 0; i < directions.size(); ++i) {
+    const v1::PcaDirection& direction = directions[i];
+    for (const v1::PcaTrial& trial : direction.trials()) {
+      CsvRow row;
+      row.Add(name).Add(i);
+      row.AddIf(direction.has_explained_variance(), direction.explained_variance());
+      row.AddIf(direction.has_singular_value(), direction.singular_value());
+      row.Add(direction.effective()).Add(trial.scale()).Add(trial.output_norm());
+      row.Add(trial.cosine());
+      text += row.Take();
+    }
+  }
+}
+
+std::string Csv(const v1::StudyReport& report) {
+  std::string text;
+  AddCsv("component", report.pca().components(), text);
+  AddCsv("random", report.pca().random(), text);
+  return text;
+}
+
+}  // namespace
+
+const StudyCommand kPcaStudy = {
+    .name = "pca",
+    .description = "Principal components of the MLP's input, and which of them make a sink",
+    .example = "sinkctl pca smollm2-135m --input prompts.jsonl --components 5",
+    .targets = true,
+    .choose = [](v1::RunStudyRequest& request) { request.mutable_pca(); },
+    .add_flags = AddFlags,
+    .render = Render,
+    .csv_header =
+        "direction,index,explained_variance,singular_value,effective,scale,output_norm,cosine",
+    .csv = Csv};
+
+}  // namespace sinkd::cli

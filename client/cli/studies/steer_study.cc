@@ -1,0 +1,123 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "client/cli/flags/flag_values.h"
+#include "client/cli/output/chart.h"
+#include "client/cli/output/names.h"
+#include "client/cli/output/number_format.h"
+#include "client/cli/output/summary_view.h"
+#include "client/cli/output/table.h"
+#include "client/cli/studies/study_command.h"
+#include "client/cli/studies/study_parts.h"
+
+namespace sinkd::cli {
+namespace {
+
+namespace v1 = ::sinks::v1;
+
+constexpr int kBarWidth = 10;
+
+void AddFlags(CLI::App& app, v1::RunStudyRequest& request) {
+  AddInteger(app, "--block", "Block; default: the targets' l_start", [&](int64_t value) {
+    request.mutable_steer()->set_block(static_cast<int32_t>(value));
+  })->group(kStudyGroup);
+  AddNumbers(app, "--taus",
+             "Norms to try; default 0, 1/4, 1/2, 3/4, 1, 3/2 and 2 times the mean norm found",
+             [&](double value) { request.mutable_steer()->add_taus(value); })
+      ->group(kStudyGroup);
+  AddChoice(
+      app, "--mode", kSteerModeChoices, "Every norm becomes tau, or those over it; default set",
+      [&](int value) { request.mutable_steer()->set_mode(static_cast<v1::SteerMode>(value)); })
+      ->group(kStudyGroup);
+  AddNumber(app, "--steer-cosine-threshold",
+            "Positions are steered whose mlp_out has a cosine with the primary sink's over this; "
+            "default 0.98",
+            [&](double value) { request.mutable_steer()->set_cosine_threshold(value); })
+      ->group(kStudyGroup);
+  app.add_flag_callback(
+         "--no-loss", [&] { request.mutable_steer()->set_loss(false); },
+         "Leave out the change of the next-token loss, which runs the head")
+      ->group(kStudyGroup);
+}
+
+std::string Render(const v1::StudyReport& report, const StudyView& view) {
+  const v1::SteerReport& steer = report.steer();
+  if (!steer.undefined().empty()) {
+    return Heading("the norm of what the MLP writes, changed", view.terminal) +
+           UndefinedStudy(steer.undefined(), view.terminal);
+  }
+  std::string text =
+      Heading(fmt::format("the norm of what the MLP of block {} writes, changed at {} positions",
+                          steer.block(), Grouped(steer.steered())),
+              view.terminal);
+  double most = 0;
+  for (const v1::SteerRow& row : steer.rows()) most = std::max(most, row.lifetime().value());
+  Table table({{"tau"},
+               {"norm"},
+               {"lifetime", Align::kLeft},
+               {"", Align::kLeft},
+               {"sinks"},
+               {"score"},
+               {"random"},
+               {"untouched"},
+               {"loss"}});
+  Remarks remarks;
+  for (const v1::SteerRow& row : steer.rows()) {
+    const std::string bar =
+        view.charts ? Bar(row.lifetime().value(), most, kBarWidth, view.terminal.unicode) : "";
+    table.AddRow({row.has_tau() ? Compact(row.tau()) : "as it is",
+                  remarks.Show("norm", row.mlp_norm(), false),
+                  Cell(remarks.Show("lifetime", row.lifetime()), Style::kGreen),
+                  Cell(bar, Style::kGreen), remarks.Show("sinks", row.sinks(), false),
+                  remarks.Show("score", row.score(), false),
+                  remarks.Show("random", row.random_lifetime(), false),
+                  remarks.Show("untouched", row.untouched_lifetime_change(), false),
+                  row.has_loss_change() ? remarks.Show("loss", row.loss_change(), false)
+                                        : std::string(kAbsent)});
+  }
+  return text + table.Render(view.terminal.color_out) + remarks.Render() +
+         "  lifetime in layers, 0 for no sink; random: lifetime when a random direction of norm "
+         "tau "
+         "is\n  written instead; untouched: change of the lifetime of all other sinks; loss: "
+         "change, "
+         "in nats\n" +
+         CostLine(steer.cost());
+}
+
+void AddCsv(const v1::SteerRow& line, const char* measure, const v1::Estimate& estimate,
+            std::string& text) {
+  CsvRow row;
+  row.AddIf(line.has_tau(), line.tau()).Add(measure);
+  AddEstimate(estimate, row);
+  text += row.Take();
+}
+
+std::string Csv(const v1::StudyReport& report) {
+  std::string text;
+  for (const v1::SteerRow& row : report.steer().rows()) {
+    AddCsv(row, "mlp_norm", row.mlp_norm(), text);
+    AddCsv(row, "lifetime", row.lifetime(), text);
+    AddCsv(row, "sinks", row.sinks(), text);
+    AddCsv(row, "score", row.score(), text);
+    AddCsv(row, "untouched_lifetime_change", row.untouched_lifetime_change(), text);
+    AddCsv(row, "random_lifetime", row.random_lifetime(), text);
+    if (row.has_loss_change()) AddCsv(row, "loss_change", row.loss_change(), text);
+  }
+  return text;
+}
+
+}  // namespace
+
+const StudyCommand kSteerStudy = {
+    .name = "steer",
+    .description = "Change the norm of what the MLP writes: lifetime and score by norm",
+    .example = "sinkctl steer smollm2-135m --input prompts.jsonl --taus 0,500,1000,2000",
+    .targets = true,
+    .choose = [](v1::RunStudyRequest& request) { request.mutable_steer(); },
+    .add_flags = AddFlags,
+    .render = Render,
+    .csv_header = "tau,measure,value,lower,upper,n,undefined",
+    .csv = Csv};
+
+}  // namespace sinkd::cli

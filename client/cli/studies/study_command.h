@@ -1,0 +1,58 @@
+// StudyCommand: a study as sinkctl knows it - its flags, its table and its rows - one file a study,
+// listed in study_commands.cc.
+//
+// Thread-safety: pure functions over what they are given.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <CLI/App.hpp>
+
+#include "client/cli/flags/options.h"
+#include "client/cli/terminal/terminal.h"
+#include "sinks/v1/mechanism.pb.h"
+
+namespace sinkd::cli {
+
+struct StudyView {
+  const Terminal& terminal;
+  bool charts = true;
+};
+
+struct StudyCommand {
+  const char* name;
+  const char* description;
+  const char* example;
+  bool targets;  // takes the flags that choose them
+
+  // Makes `request` one for this study, with every parameter absent.
+  void (*choose)(sinks::v1::RunStudyRequest& request);
+  // The flags of its own; they fill `request`, which is borrowed. May be null.
+  void (*add_flags)(CLI::App& app, sinks::v1::RunStudyRequest& request);
+  // Tables and charts; the counts that all reports have are shown before.
+  std::string (*render)(const sinks::v1::StudyReport& report, const StudyView& view);
+  // CSV: the header, without a line end, and the rows.
+  std::string_view csv_header;
+  std::string (*csv)(const sinks::v1::StudyReport& report);
+};
+
+std::span<const StudyCommand* const> StudyCommands();
+
+extern const StudyCommand kAlignStudy;
+extern const StudyCommand kPcaStudy;
+extern const StudyCommand kClusterStudy;
+extern const StudyCommand kSwapStudy;
+extern const StudyCommand kSteerStudy;
+extern const StudyCommand kEntropyStudy;
+extern const StudyCommand kNormsStudy;
+extern const StudyCommand kMassiveStudy;
+
+// Adds the flags of `command` to `app`; they fill `options`, which is borrowed.
+void AddStudyFlags(CLI::App& app, const StudyCommand& command, StudyOptions& options);
+
+// The group of a study's own flags.
+inline constexpr char kStudyGroup[] = "Study";
+
+}  // namespace sinkd::cli

@@ -1,0 +1,135 @@
+#include <fmt/format.h>
+
+#include "client/cli/flags/flag_values.h"
+#include "client/cli/output/chart.h"
+#include "client/cli/output/names.h"
+#include "client/cli/output/number_format.h"
+#include "client/cli/output/summary_view.h"
+#include "client/cli/output/table.h"
+#include "client/cli/studies/study_command.h"
+#include "client/cli/studies/study_parts.h"
+
+namespace sinkd::cli {
+namespace {
+
+namespace v1 = ::sinks::v1;
+
+constexpr int kBarWidth = 10;
+
+void AddFlags(CLI::App& app, v1::RunStudyRequest& request) {
+  AddIntegers(app, "--blocks", "Blocks to swap at; default: the 6 up to the targets' l_start",
+              [&](int32_t value) { request.mutable_swap()->add_blocks(value); })
+      ->group(kStudyGroup);
+  AddChoices(app, "--sites", kSiteChoices, "Of resid_post, attn_out, mlp_out; default all three",
+             [&](int value) { request.mutable_swap()->add_sites(static_cast<v1::Site>(value)); })
+      ->group(kStudyGroup);
+  AddInteger(app, "--controls-per-sample", "Control positions per sample, 1 to 1000; default 64",
+             [&](int64_t value) {
+               request.mutable_swap()->set_controls_per_sample(static_cast<int32_t>(value));
+             })
+      ->group(kStudyGroup);
+  app.add_flag_callback(
+         "--loss", [&] { request.mutable_swap()->set_loss(true); },
+         "Measure the change of the next-token loss too")
+      ->group(kStudyGroup);
+}
+
+bool HasLoss(const v1::SwapReport& report) {
+  for (const v1::SwapRow& row : report.rows()) {
+    if (row.has_loss_change()) return true;
+  }
+  return false;
+}
+
+std::string Render(const v1::StudyReport& report, const StudyView& view) {
+  const v1::SwapReport& swap = report.swap();
+  std::string text = Heading("targets get the mean of the controls: share that is no sink any more",
+                             view.terminal);
+  if (!swap.undefined().empty()) return text + UndefinedStudy(swap.undefined(), view.terminal);
+  const bool loss = HasLoss(swap);
+  std::vector<Column> columns = {
+      {"block"},   {"site", Align::kLeft}, {"suppressed", Align::kLeft}, {"control"}, {"others"},
+      {"lifetime"}};
+  // A line has room for the losses or for the rest.
+  const std::vector<Column> more = loss ? std::vector<Column>{{"loss"}, {"control's"}}
+                                        : std::vector<Column>{{"norm"}, {"", Align::kLeft}};
+  columns.insert(columns.end(), more.begin(), more.end());
+  Table table(std::move(columns));
+  Remarks remarks;
+  for (const v1::SwapRow& row : swap.rows()) {
+    const v1::Estimate& suppressed = row.targets().suppressed();
+    std::vector<Cell> cells = {std::to_string(row.block()),
+                               SiteName(row.site()),
+                               Cell(remarks.Show("suppressed", suppressed), Style::kGreen),
+                               remarks.Show("control", row.control_swap().suppressed(), false),
+                               remarks.Show("others", row.untouched().suppressed(), false),
+                               remarks.Show("lifetime", row.targets().lifetime_change(), false)};
+    if (loss) {
+      cells.emplace_back(remarks.Show("loss", row.loss_change(), false));
+      cells.emplace_back(remarks.Show("control's loss", row.control_loss_change(), false));
+    } else {
+      cells.emplace_back(remarks.Show("norm", row.targets().norm_change(), false));
+      cells.emplace_back(view.charts && suppressed.has_value()
+                             ? Bar(suppressed.value(), 1.0, kBarWidth, view.terminal.unicode)
+                             : "",
+                         Style::kGreen);
+    }
+    table.AddRow(std::move(cells));
+  }
+  text += table.Render(view.terminal.color_out) + remarks.Render();
+  text +=
+      "  control: targets when as many control positions are swapped; others: all other sinks;\n"
+      "  lifetime: mean change in layers; ";
+  text += loss ? "loss: change in nats, and under the control swap\n"
+               : "norm: mean change of the state's, at l_start\n";
+  if (swap.samples_left_out() > 0) {
+    text += fmt::format("  {} samples left out: no targets or no controls\n",
+                        Grouped(swap.samples_left_out()));
+  }
+  return text + CostLine(swap.cost());
+}
+
+void AddCsv(const v1::SwapRow& line, const char* group, const char* measure,
+            const v1::Estimate& estimate, std::string& text) {
+  CsvRow row;
+  row.Add(line.block()).Add(SiteName(line.site())).Add(group).Add(measure);
+  AddEstimate(estimate, row);
+  text += row.Take();
+}
+
+void AddOutcome(const v1::SwapRow& row, const char* group, const v1::SinkOutcome& outcome,
+                std::string& text) {
+  AddCsv(row, group, "suppressed", outcome.suppressed(), text);
+  AddCsv(row, group, "cosine_change", outcome.cosine_change(), text);
+  AddCsv(row, group, "norm_change", outcome.norm_change(), text);
+  AddCsv(row, group, "lifetime_change", outcome.lifetime_change(), text);
+}
+
+std::string Csv(const v1::StudyReport& report) {
+  std::string text;
+  for (const v1::SwapRow& row : report.swap().rows()) {
+    AddOutcome(row, "targets", row.targets(), text);
+    AddOutcome(row, "untouched", row.untouched(), text);
+    AddOutcome(row, "control_swap", row.control_swap(), text);
+    if (row.has_loss_change()) AddCsv(row, "targets", "loss_change", row.loss_change(), text);
+    if (row.has_control_loss_change()) {
+      AddCsv(row, "control_swap", "loss_change", row.control_loss_change(), text);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+const StudyCommand kSwapStudy = {
+    .name = "swap",
+    .description = "Give targets the controls' values, block by block: do they still become sinks?",
+    .example = "sinkctl swap smollm2-135m --input prompts.jsonl --sites resid_post --loss",
+    .targets = true,
+    .choose = [](v1::RunStudyRequest& request) { request.mutable_swap(); },
+    .add_flags = AddFlags,
+    .render = Render,
+    .csv_header = "block,site,group,measure,value,lower,upper,n,undefined",
+    .csv = Csv};
+
+}  // namespace sinkd::cli

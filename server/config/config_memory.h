@@ -1,0 +1,20 @@
+// The setting of the memory budget: how it is read and shown.
+//
+// Thread-safety: pure functions.
+// Errors: as config_values.h.
+#pragma once
+
+#include <string>
+
+#include <absl/status/status.h>
+
+#include "server/config/config.h"
+#include "server/config/config_values.h"
+
+namespace sinkd {
+
+// "cpu=8GiB,cuda:0=60GiB"
+absl::Status ApplyMemoryBudget(const Given& given, Config& config);
+std::string ShowMemoryBudget(const Config& config);
+
+}  // namespace sinkd

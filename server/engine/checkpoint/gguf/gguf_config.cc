@@ -1,0 +1,99 @@
+#include "server/engine/checkpoint/gguf/gguf_config.h"
+
+#include <nlohmann/json.hpp>
+
+#include "server/base/status.h"
+#include "server/base/str_cat.h"
+#include "server/engine/checkpoint/gguf/gguf_folder.h"
+#include "server/engine/checkpoint/gguf/gguf_rope.h"
+
+namespace sinkd {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kUseCheckpoint[] = "use the model's safetensors checkpoint";
+constexpr char kEmbedding[] = "token_embd.weight";
+
+// The rows of the embedding, which may be more than the tokens.
+absl::StatusOr<int64_t> VocabularySize(const GgufFile& file, const std::string& prefix) {
+  const auto embedding = file.tensors().find(kEmbedding);
+  if (embedding != file.tensors().end() && embedding->second.shape.size() == 2) {
+    return embedding->second.shape[0];
+  }
+  return file.metadata().Integer(prefix + "vocab_size");
+}
+
+absl::StatusOr<int64_t> HeadSize(const GgufMetadata& metadata, const std::string& prefix) {
+  const std::string key = prefix + "attention.key_length";
+  const std::string rotary = prefix + "rope.dimension_count";
+  SINKD_ASSIGN_OR_RETURN(const int64_t hidden, metadata.Integer(prefix + "embedding_length"));
+  SINKD_ASSIGN_OR_RETURN(const int64_t heads, metadata.Integer(prefix + "attention.head_count"));
+  if (heads < 1)
+    return metadata.Error(prefix + "attention.head_count", "is not positive", kUseCheckpoint);
+  SINKD_ASSIGN_OR_RETURN(const int64_t head_size, metadata.IntegerOr(key, hidden / heads));
+  SINKD_ASSIGN_OR_RETURN(const int64_t values,
+                         metadata.IntegerOr(prefix + "attention.value_length", head_size));
+  if (values != head_size) {
+    return metadata.Error(prefix + "attention.value_length",
+                          StrCat("is ", values, ", where keys have ", head_size), kUseCheckpoint);
+  }
+  SINKD_ASSIGN_OR_RETURN(const int64_t turned, metadata.IntegerOr(rotary, head_size));
+  if (turned != head_size) {
+    return metadata.Error(rotary, StrCat("is ", turned, ", not the head size ", head_size),
+                          kUseCheckpoint);
+  }
+  return head_size;
+}
+
+absl::Status AddSizes(const GgufMetadata& metadata, const std::string& prefix, Json& config) {
+  const std::pair<const char*, const char*> kSizes[] = {
+      {"block_count", "num_hidden_layers"},
+      {"context_length", "max_position_embeddings"},
+      {"embedding_length", "hidden_size"},
+      {"feed_forward_length", "intermediate_size"},
+      {"attention.head_count", "num_attention_heads"}};
+  for (const auto& [key, name] : kSizes) {
+    SINKD_ASSIGN_OR_RETURN(config[name], metadata.Integer(prefix + key));
+  }
+  SINKD_ASSIGN_OR_RETURN(
+      config["num_key_value_heads"],
+      metadata.IntegerOr(prefix + "attention.head_count_kv", config["num_attention_heads"]));
+  SINKD_ASSIGN_OR_RETURN(config["head_dim"], HeadSize(metadata, prefix));
+  return absl::OkStatus();
+}
+
+absl::Status AddRope(const GgufFile& file, const std::string& architecture, Json& config) {
+  const std::string key = architecture + ".rope.freq_base";
+  double theta = 10000;
+  if (file.metadata().Has(key)) {
+    SINKD_ASSIGN_OR_RETURN(theta, file.metadata().Number(key));
+  }
+  config["rope_theta"] = theta;
+  SINKD_ASSIGN_OR_RETURN(config["rope_scaling"],
+                         GgufRopeScaling(file, architecture, theta, config["head_dim"]));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> GgufConfig(const GgufFile& file) {
+  SINKD_ASSIGN_OR_RETURN(const GgufArchitecture known, ArchitectureOf(file));
+  const std::string architecture(known.name);
+  const std::string prefix = architecture + ".";
+  const GgufMetadata& metadata = file.metadata();
+  const auto has = [&file](const char* tensor) { return file.tensors().count(tensor) > 0; };
+  Json config = {{"model_type", architecture},
+                 {"hidden_act", "silu"},
+                 {"tie_word_embeddings", !has("output.weight")},
+                 {"attention_bias", has("blk.0.attn_q.bias")},
+                 {"mlp_bias", has("blk.0.ffn_gate.bias")}};
+  SINKD_RETURN_IF_ERROR(AddSizes(metadata, prefix, config));
+  SINKD_ASSIGN_OR_RETURN(config["vocab_size"], VocabularySize(file, prefix));
+  SINKD_ASSIGN_OR_RETURN(config["rms_norm_eps"],
+                         metadata.Number(prefix + "attention.layer_norm_rms_epsilon"));
+  SINKD_RETURN_IF_ERROR(AddRope(file, architecture, config));
+  return config.dump();
+}
+
+}  // namespace sinkd

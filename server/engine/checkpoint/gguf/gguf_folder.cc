@@ -1,0 +1,92 @@
+#include "server/engine/checkpoint/gguf/gguf_folder.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_join.h>
+
+#include "server/base/status.h"
+#include "server/base/str_cat.h"
+
+namespace sinkd {
+namespace {
+
+constexpr char kJoin[] = "join the parts with llama.cpp's `llama-gguf-split --merge`";
+
+absl::Status BadFiles(std::string_view subject, std::string_view what, std::string_view fix) {
+  return FailedPrecondition(
+      what, {.reason = "GGUF_FILES", .subject = std::string(subject), .fix = std::string(fix)});
+}
+
+bool HasSafetensors(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(folder / "model.safetensors", ignored) ||
+         std::filesystem::exists(folder / "model.safetensors.index.json", ignored);
+}
+
+// "...-00001-of-00003.gguf"
+bool IsPart(std::string_view name) {
+  constexpr std::string_view kPattern = "-#####-of-#####.gguf";
+  if (name.size() < kPattern.size()) return false;
+  const std::string_view end = name.substr(name.size() - kPattern.size());
+  return std::equal(end.begin(), end.end(), kPattern.begin(), [](char found, char wanted) {
+    return wanted == '#' ? absl::ascii_isdigit(static_cast<unsigned char>(found)) : found == wanted;
+  });
+}
+
+std::string KnownArchitectures() {
+  return absl::StrJoin(GgufArchitectures(), ", ",
+                       [](std::string* out, const GgufArchitecture& architecture) {
+                         out->append(architecture.name);
+                       });
+}
+
+}  // namespace
+
+absl::StatusOr<std::filesystem::path> FindGguf(const std::filesystem::path& folder) {
+  if (HasSafetensors(folder)) return std::filesystem::path();
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& item : std::filesystem::directory_iterator(folder, ignored)) {
+    if (item.path().extension() == ".gguf") names.push_back(item.path().filename().string());
+  }
+  if (names.empty()) return std::filesystem::path();
+  std::sort(names.begin(), names.end());
+  const std::string shown = Shorten(absl::StrJoin(names, ", "), 200);
+  if (IsPart(names.front())) {
+    return BadFiles(names.front(), StrCat("the model is split into several GGUF files: ", shown),
+                    kJoin);
+  }
+  if (names.size() > 1) {
+    return BadFiles(names.front(), StrCat("the folder holds several GGUF files: ", shown),
+                    "leave one of them in the folder, and put others into folders of their own");
+  }
+  return folder / names.front();
+}
+
+absl::StatusOr<GgufArchitecture> ArchitectureOf(const GgufFile& file) {
+  const GgufMetadata& metadata = file.metadata();
+  SINKD_ASSIGN_OR_RETURN(const int64_t parts, metadata.IntegerOr("split.count", 1));
+  if (parts > 1) {
+    return metadata.Error("split.count", StrCat("says that this is one of ", parts, " files"),
+                          kJoin);
+  }
+  SINKD_ASSIGN_OR_RETURN(const std::string name, metadata.Text("general.architecture"));
+  for (const GgufArchitecture& known : GgufArchitectures()) {
+    if (known.name != name) continue;
+    const std::string experts = StrCat(name, ".expert_count");
+    SINKD_ASSIGN_OR_RETURN(const int64_t count, metadata.IntegerOr(experts, 0));
+    if (count == 0) return known;
+    return metadata.Error(experts, "names a mixture of experts, which cannot be read from GGUF",
+                          "use the model's safetensors checkpoint");
+  }
+  return metadata.Error("general.architecture",
+                        StrCat("is ", Shorten(name), ", which cannot be read from GGUF"),
+                        StrCat("use a GGUF file of one of: ", KnownArchitectures(),
+                               "; or the model's safetensors checkpoint"));
+}
+
+}  // namespace sinkd

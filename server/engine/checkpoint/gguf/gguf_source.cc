@@ -1,0 +1,170 @@
+#include "server/engine/checkpoint/gguf/gguf_source.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "server/base/status.h"
+#include "server/base/str_cat.h"
+#include "server/engine/checkpoint/gguf/gguf_folder.h"
+#include "server/engine/checkpoint/gguf/gguf_names.h"
+#include "server/engine/checkpoint/gguf/gguf_rope.h"
+
+namespace sinkd {
+namespace {
+
+constexpr int64_t kChunkBytes = int64_t{1} << 20;
+
+bool IsPlain(const GgufTypeInfo& type) {
+  return type.block_values == 1;
+}
+
+// Values of one row, in the form Read gives them.
+void Unpack(const GgufTypeInfo& type, const uint8_t* row, int64_t values, char* out) {
+  if (IsPlain(type)) {
+    std::memcpy(out, row, static_cast<size_t>(values * type.block_bytes));
+    return;
+  }
+  Dequantize(type, row, values, reinterpret_cast<float*>(out));
+}
+
+}  // namespace
+
+absl::StatusOr<GgufSource> GgufSource::Open(const std::filesystem::path& path) {
+  SINKD_ASSIGN_OR_RETURN(GgufFile file, GgufFile::Open(path));
+  GgufSource source(std::move(file));
+  SINKD_RETURN_IF_ERROR(source.AddTensors());
+  return source;
+}
+
+absl::Status GgufSource::Error(std::string_view tensor, std::string_view what) const {
+  const std::string where = StrCat(name(), ": tensor ", Shorten(tensor));
+  return FailedPrecondition(
+      StrCat(where, ": ", what),
+      {.reason = "BAD_GGUF", .subject = where, .fix = "fetch the file again"});
+}
+
+absl::Status GgufSource::AddTensors() {
+  SINKD_ASSIGN_OR_RETURN(const GgufArchitecture architecture, ArchitectureOf(file_));
+  const std::string prefix(architecture.name);
+  SINKD_ASSIGN_OR_RETURN(const int64_t heads,
+                         file_.metadata().Integer(prefix + ".attention.head_count"));
+  SINKD_ASSIGN_OR_RETURN(const int64_t kv_heads,
+                         file_.metadata().IntegerOr(prefix + ".attention.head_count_kv", heads));
+  for (const auto& [name, tensor] : file_.tensors()) {
+    if (name == kRopeFactors) continue;  // part of the configuration
+    const GgufName target = TranslateGgufName(architecture, name);
+    const int64_t interleaved = target.rows == GgufRows::kAsTheyAre    ? 0
+                                : target.rows == GgufRows::kQueryHeads ? heads
+                                                                       : kv_heads;
+    if (target.rows != GgufRows::kAsTheyAre && interleaved < 1) {
+      return Error(name, StrCat("belongs to ", interleaved, " heads"));
+    }
+    SINKD_ASSIGN_OR_RETURN(Stored stored, Describe(name, tensor, interleaved));
+    TensorEntry entry{.dtype = std::string(IsPlain(*tensor.type) ? tensor.type->name : "F32"),
+                      .shape = tensor.shape,
+                      .offset = tensor.offset,
+                      .bytes = stored.rows * stored.out_bytes};
+    if (!tensors_.emplace(target.name, std::move(entry)).second) {
+      return Error(name, StrCat("has the meaning of another one, ", target.name));
+    }
+    stored_.emplace(target.name, std::move(stored));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<GgufSource::Stored> GgufSource::Describe(std::string_view name,
+                                                        const GgufTensor& tensor,
+                                                        int64_t heads) const {
+  Stored stored{.tensor = tensor, .rows = 1, .row_values = tensor.row_values()};
+  for (size_t axis = 0; axis + 1 < tensor.shape.size(); ++axis) stored.rows *= tensor.shape[axis];
+  // A bias that is interleaved has one value for each row of its matrix.
+  if (heads > 0 && tensor.shape.size() == 1) std::swap(stored.rows, stored.row_values);
+  if (heads > 0) {
+    if (tensor.shape.size() > 2 || stored.rows % heads != 0 || stored.rows / heads % 2 != 0) {
+      return Error(name, StrCat("has ", stored.rows, " rows, which do not make ", heads,
+                                " heads of an even size"));
+    }
+    stored.head_rows = stored.rows / heads;
+  }
+  const GgufTypeInfo& type = *tensor.type;
+  if (stored.row_values % type.block_values != 0) {
+    return Error(name, StrCat("is stored as ", type.name, ", whose values belong together"));
+  }
+  stored.row_bytes = stored.row_values / type.block_values * type.block_bytes;
+  stored.out_bytes = stored.row_values * (IsPlain(type) ? type.block_bytes : 4);
+  return stored;
+}
+
+absl::Status GgufSource::ReadRows(const Stored& stored, int64_t first, int64_t count,
+                                  char* out) const {
+  if (stored.head_rows > 0) return ReadHeadRows(stored, first, count, out);
+  const GgufTypeInfo& type = *stored.tensor.type;
+  if (IsPlain(type)) {
+    return file_.Read(stored.tensor.offset + first * stored.row_bytes, count * stored.row_bytes,
+                      out);
+  }
+  const int64_t chunk = std::clamp<int64_t>(kChunkBytes / stored.row_bytes, 1, count);
+  std::vector<uint8_t> rows(static_cast<size_t>(chunk * stored.row_bytes));
+  for (int64_t done = 0; done < count; done += chunk) {
+    const int64_t now = std::min(chunk, count - done);
+    SINKD_RETURN_IF_ERROR(file_.Read(stored.tensor.offset + (first + done) * stored.row_bytes,
+                                     now * stored.row_bytes, rows.data()));
+    Unpack(type, rows.data(), now * stored.row_values, out + done * stored.out_bytes);
+  }
+  return absl::OkStatus();
+}
+
+// Row j h + i of a head of 2 h rows (j is 0 or 1) lies in the file as row 2 i + j.
+absl::Status GgufSource::ReadHeadRows(const Stored& stored, int64_t first, int64_t count,
+                                      char* out) const {
+  const int64_t half = stored.head_rows / 2;
+  std::vector<uint8_t> head(static_cast<size_t>(stored.head_rows * stored.row_bytes));
+  int64_t held = -1;
+  for (int64_t row = first; row < first + count; ++row) {
+    const int64_t wanted = row / stored.head_rows;
+    if (wanted != held) {
+      const auto bytes = static_cast<int64_t>(head.size());
+      SINKD_RETURN_IF_ERROR(file_.Read(stored.tensor.offset + wanted * bytes, bytes, head.data()));
+      held = wanted;
+    }
+    const int64_t inside = row % stored.head_rows;
+    const int64_t source = 2 * (inside % half) + inside / half;
+    Unpack(*stored.tensor.type, head.data() + source * stored.row_bytes, stored.row_values, out);
+    out += stored.out_bytes;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GgufSource::Read(std::string_view tensor, int64_t offset, int64_t bytes,
+                              void* out) const {
+  const auto found = stored_.find(tensor);
+  if (found == stored_.end()) return Error(tensor, "is not in the file");
+  const Stored& stored = found->second;
+  if (offset < 0 || bytes < 0 || offset > stored.rows * stored.out_bytes - bytes) {
+    return Error(tensor, "read past its end");
+  }
+  char* cursor = static_cast<char*>(out);
+  const int64_t end = offset + bytes;
+  std::vector<char> partial;
+  while (offset < end) {
+    const int64_t row = offset / stored.out_bytes;
+    const int64_t inside = offset % stored.out_bytes;
+    const int64_t whole = (end - offset) / stored.out_bytes;
+    int64_t given = whole * stored.out_bytes;
+    if (inside == 0 && whole > 0) {
+      SINKD_RETURN_IF_ERROR(ReadRows(stored, row, whole, cursor));
+    } else {
+      partial.resize(static_cast<size_t>(stored.out_bytes));
+      SINKD_RETURN_IF_ERROR(ReadRows(stored, row, 1, partial.data()));
+      given = std::min(end - offset, stored.out_bytes - inside);
+      std::memcpy(cursor, partial.data() + inside, static_cast<size_t>(given));
+    }
+    cursor += given;
+    offset += given;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace sinkd

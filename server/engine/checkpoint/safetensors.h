@@ -1,0 +1,43 @@
+// A safetensors file: its header checked to the last byte, its tensors read on demand with pread.
+//
+// Format: 8 bytes little-endian header length N, N bytes of JSON, then data; data_offsets count
+// from byte 8 + N. Checked: N within the file and 100 MiB, JSON without duplicate keys, known
+// dtypes, shape x dtype = bytes without overflow, offsets inside the file, no overlaps, no holes.
+//
+// Ownership: the reader holds one file descriptor. Thread-safety: Read may run on several threads.
+// Errors: FAILED_PRECONDITION naming file and tensor.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <absl/status/statusor.h>
+
+#include "server/engine/checkpoint/random_access_file.h"
+#include "server/engine/checkpoint/tensor_source.h"
+
+namespace sinkd {
+
+class SafetensorsFile final : public TensorSource {
+ public:
+  static absl::StatusOr<SafetensorsFile> Open(const std::filesystem::path& path);
+
+  const std::string& name() const override { return file_.name(); }
+  const TensorMap& tensors() const override { return tensors_; }
+  absl::Status Read(std::string_view tensor, int64_t offset, int64_t bytes,
+                    void* out) const override;
+
+ private:
+  explicit SafetensorsFile(RandomAccessFile file) : file_(std::move(file)) {}
+  absl::Status ReadHeader();
+
+  RandomAccessFile file_;
+  TensorMap tensors_;
+};
+
+// Bytes of one element, 0 for a dtype that is not part of the format.
+int64_t DtypeBytes(std::string_view dtype);
+
+}  // namespace sinkd

@@ -1,0 +1,94 @@
+#include "server/engine/families/hf_config.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_join.h>
+
+#include "server/base/status.h"
+#include "server/base/str_cat.h"
+#include "server/engine/checkpoint/checkpoint_files.h"
+#include "server/engine/checkpoint/gguf/gguf_config.h"
+#include "server/engine/checkpoint/gguf/gguf_file.h"
+#include "server/engine/checkpoint/gguf/gguf_folder.h"
+#include "server/engine/checkpoint/quantized_weights.h"
+#include "server/engine/model.h"
+
+namespace sinkd {
+namespace {
+
+std::string KnownFamilies() {
+  return absl::StrJoin(Families(), ", ", [](std::string* out, const Family& family) {
+    out->append(family.model_type);
+  });
+}
+
+absl::Status RefuseClassifier(const ConfigReader& config) {
+  SINKD_ASSIGN_OR_RETURN(const std::vector<std::string> names, config.TextList("architectures"));
+  for (const std::string& name : names) {
+    for (const char* head : {"Classification", "QuestionAnswering", "MultipleChoice", "Reward"}) {
+      if (!absl::StrContains(name, head)) continue;
+      return config.Error("architectures", "names a classification head",
+                          "use the language model it was made from");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RefuseUnknown(const ConfigReader& config) {
+  const std::string fix = StrCat("use a checkpoint of one of: ", KnownFamilies());
+  if (config.HasObject("auto_map")) {
+    return config.Error("model_type",
+                        "needs code from the checkpoint (auto_map), which this server never runs",
+                        fix);
+  }
+  return config.Error("model_type", "is not a model family this server knows", fix);
+}
+
+// config.json or, in a folder without one, what its GGUF file says.
+absl::StatusOr<ConfigReader> OpenConfig(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / "config.json", ignored)) return ConfigReader::Open(folder);
+  SINKD_ASSIGN_OR_RETURN(const std::filesystem::path path, FindGguf(folder));
+  if (path.empty()) {
+    SINKD_RETURN_IF_ERROR(ExplainNoConfig(folder));
+    return ConfigReader::Open(folder);  // says what is missing
+  }
+  SINKD_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::Open(path));
+  SINKD_ASSIGN_OR_RETURN(const std::string text, GgufConfig(file));
+  return ConfigReader::FromText(file.name(), text);
+}
+
+}  // namespace
+
+absl::StatusOr<DecoderPlan> PlanFromConfig(const ConfigReader& config) {
+  SINKD_ASSIGN_OR_RETURN(const std::string model_type, config.TextOr("model_type", ""));
+  const Family* known = nullptr;
+  for (const Family& family : Families()) {
+    if (family.model_type == model_type) known = &family;
+  }
+  if (known == nullptr) return RefuseUnknown(config);
+  SINKD_RETURN_IF_ERROR(RefuseQuantizedConfig(config, model_type));
+  SINKD_RETURN_IF_ERROR(RefuseClassifier(config));
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, known->plan(config));
+  plan.spec.architecture = model_type;
+  return plan;
+}
+
+absl::StatusOr<DecoderPlan> PlanFromFolder(const std::filesystem::path& folder) {
+  SINKD_ASSIGN_OR_RETURN(const ConfigReader config, OpenConfig(folder));
+  return PlanFromConfig(config);
+}
+
+absl::StatusOr<DecoderSpec> ReadDecoderSpec(const std::filesystem::path& folder) {
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanFromFolder(folder));
+  return plan.spec;
+}
+
+std::filesystem::path SpecFile(const std::filesystem::path& folder) {
+  const std::filesystem::path config = folder / "config.json";
+  std::error_code ignored;
+  if (std::filesystem::exists(config, ignored)) return config;
+  const absl::StatusOr<std::filesystem::path> gguf = FindGguf(folder);
+  return gguf.ok() && !gguf->empty() ? *gguf : config;
+}
+
+}  // namespace sinkd

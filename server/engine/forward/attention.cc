@@ -1,0 +1,194 @@
+#include "server/engine/forward/attention.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <ATen/ATen.h>
+
+#include "server/engine/forward/linear.h"
+#include "server/engine/forward/piece_sizes.h"
+
+namespace sinkd {
+namespace {
+
+// Strips of a sample come in about so many widths: the libraries make and keep a kernel for each.
+constexpr int64_t kWidths = 32;
+
+// Keys of a strip are rounded up to a multiple of it; a power of two.
+int64_t KeyStep(int64_t queries, int64_t positions) {
+  int64_t keys = queries;
+  while (keys * kWidths < positions) keys *= 2;
+  return keys;
+}
+
+// -inf where query `first_query + i` must not see key `first_key + j`, else 0. [queries, keys]
+at::Tensor StripMask(int64_t first_query, int64_t queries, int64_t first_key, int64_t keys,
+                     int64_t window, const at::TensorOptions& options) {
+  const at::TensorOptions index = options.dtype(at::kLong);
+  const at::Tensor query = at::arange(first_query, first_query + queries, index).unsqueeze(1);
+  const at::Tensor key = at::arange(first_key, first_key + keys, index).unsqueeze(0);
+  at::Tensor hidden = key > query;
+  if (window > 0) hidden = hidden.logical_or(key <= query - window);
+  return at::zeros({queries, keys}, options)
+      .masked_fill_(hidden, -std::numeric_limits<float>::infinity());
+}
+
+// The heads of one pass over the strips. Query heads of one group share a key head, so a group is
+// one matrix product.
+struct Heads {
+  at::Tensor q;      // [S, n, G, T, D]
+  at::Tensor k;      // [S n, T, D]
+  at::Tensor v;      // [S n, T, D]
+  at::Tensor sinks;  // [n G], or undefined
+  int64_t first_query_head = 0;
+};
+
+class Strips {
+ public:
+  Strips(const AttentionInput& input, TapObserver* observer, int64_t block, int64_t first_sample)
+      : input_(input),
+        observer_(observer != nullptr && observer->WantsAttention(block) ? observer : nullptr),
+        block_(block),
+        first_sample_(first_sample),
+        samples_(input.samples),
+        positions_(input.q.size(0) / input.samples),
+        size_(input.q.size(2)) {}
+
+  // Writes `out` [S, T, n G, D].
+  void Run(const Heads& heads, at::Tensor out) const {
+    const int64_t kv_heads = samples_ * heads.q.size(1);  // of all samples
+    const int64_t group = heads.q.size(2);
+    const int64_t step = StripQueries(heads.q.size(1) * group, positions_);
+    const int64_t key_step = KeyStep(step, positions_);
+    const int64_t longest = std::min(step, positions_);
+    const at::Tensor causal =
+        at::full({longest, longest}, -std::numeric_limits<float>::infinity(), input_.q.options())
+            .triu_(1);  // of any strip's last keys
+    for (int64_t first = 0; first < positions_; first += step) {
+      const int64_t queries = std::min(step, positions_ - first);
+      const int64_t first_key =
+          input_.window > 0 ? std::max<int64_t>(0, first - input_.window + 1) : 0;
+      const int64_t visible = first + queries - first_key;
+      const int64_t keys =
+          std::min((visible + key_step - 1) / key_step * key_step, positions_ - first_key);
+      const at::Tensor strip = (heads.q.narrow(3, first, queries) * input_.scale)
+                                   .reshape({kv_heads, group * queries, size_});
+      at::Tensor scores = Product(strip, heads.k.narrow(1, first_key, keys).transpose(1, 2))
+                              .view({kv_heads * group, queries, keys});
+      if (input_.cap > 0) scores.div_(input_.cap).tanh_().mul_(input_.cap);
+      if (input_.window > 0) {
+        scores.add_(StripMask(first, queries, first_key, keys, input_.window, input_.q.options()));
+      } else {
+        // Only the last keys can lie ahead of a query.
+        scores.narrow(2, visible - queries, queries)
+            .add_(causal.narrow(0, 0, queries).narrow(1, 0, queries));
+        if (keys > visible) {
+          scores.narrow(2, visible, keys - visible).fill_(-std::numeric_limits<float>::infinity());
+        }
+      }
+      const at::Tensor weights = Share(scores, heads, first, first_key);
+      const at::Tensor mixed = Product(weights.view({kv_heads, group * queries, keys}),
+                                       heads.v.narrow(1, first_key, keys));
+      out.narrow(1, first, queries)
+          .copy_(mixed.view({samples_, -1, queries, size_}).transpose(1, 2));
+    }
+  }
+
+ private:
+  // a b, [n, rows, columns].
+  static at::Tensor Product(const at::Tensor& a, const at::Tensor& b) {
+    if (a.size(0) > 1) return at::bmm(a, b);
+    return Linear(a[0], b[0].t()).unsqueeze(0);
+  }
+
+  // Softmax over the keys, shown to the tap; a learned sink takes a share that goes to no key.
+  at::Tensor Share(at::Tensor& scores, const Heads& heads, int64_t first_query,
+                   int64_t first_key) const {
+    at::Tensor weights;
+    at::Tensor sink_mass;
+    if (heads.sinks.defined()) {
+      const int64_t keys = scores.size(2);
+      const at::Tensor column =
+          heads.sinks.repeat({samples_}).view({-1, 1, 1}).expand({-1, scores.size(1), 1});
+      const at::Tensor shares = at::softmax(at::cat({scores, column}, -1), -1);
+      weights = shares.narrow(2, 0, keys).contiguous();
+      sink_mass = shares.select(2, keys);
+    } else {
+      weights = at::_softmax_out(scores, scores, -1, /*half_to_float=*/false);
+    }
+    if (observer_ != nullptr) {
+      const auto by_sample = [this](const at::Tensor& all) {
+        return all.defined() ? all.unflatten(0, {samples_, -1}) : all;
+      };
+      observer_->OnAttention({block_, first_sample_, heads.first_query_head, first_query, first_key,
+                              positions_, by_sample(weights), by_sample(sink_mass)});
+    }
+    return weights;
+  }
+
+  const AttentionInput& input_;
+  TapObserver* const observer_;
+  const int64_t block_;
+  const int64_t first_sample_;
+  const int64_t samples_;
+  const int64_t positions_;
+  const int64_t size_;
+};
+
+}  // namespace
+
+bool KeyHeadsOneByOne(int64_t positions, bool on_cpu) {
+  return on_cpu && positions >= kLongSample && UsesOneDnn();
+}
+
+int64_t StripQueries(int64_t heads, int64_t positions) {
+  const int64_t most = positions < kLongSample ? kShortStripElements : kStripElements;
+  int64_t queries = kMaxQueries;
+  while (queries > kMinQueries && queries * heads * positions > most) queries /= 2;
+  return queries;
+}
+
+int64_t SamplesTogether(int64_t heads, int64_t positions) {
+  if (positions >= kLongSample) return 1;
+  const int64_t scores = heads * std::min(StripQueries(heads, positions), positions) * positions;
+  return std::max<int64_t>(1, kShortStripElements / scores);
+}
+
+at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t block,
+                  int64_t first_sample) {
+  const int64_t samples = input.samples;
+  const int64_t positions = input.q.size(0) / samples;
+  const int64_t heads = input.q.size(1);
+  const int64_t size = input.q.size(2);
+  const int64_t kv_heads = input.k.size(1);
+  const int64_t group = heads / kv_heads;
+  // [S, H, T, D]
+  const auto by_head = [&](const at::Tensor& rows) {
+    return rows.unflatten(0, {samples, positions}).transpose(1, 2);
+  };
+  const at::Tensor q = by_head(input.q).unflatten(1, {kv_heads, group});
+  const at::Tensor k = by_head(input.k);
+  const at::Tensor v = by_head(input.v);
+  at::Tensor out = at::empty({samples, positions, heads, size}, input.q.options());
+  const bool one_by_one = KeyHeadsOneByOne(positions, q.is_cpu());
+  const int64_t step = one_by_one ? 1 : kv_heads;
+  const Strips strips(input, observer, block, first_sample);
+  for (int64_t h = 0; h < kv_heads; h += step) {
+    const auto some = [&](const at::Tensor& all) {
+      const at::Tensor part = all.narrow(1, h, step).reshape({-1, positions, size});
+      // Already contiguous where a head's rows lie together.
+      return one_by_one ? part.contiguous() : part;
+    };
+    const Heads these{.q = q.narrow(1, h, step),
+                      .k = some(k),
+                      .v = some(v),
+                      .sinks = input.sinks.defined()
+                                   ? input.sinks.narrow(0, h * group, step * group)
+                                   : at::Tensor(),
+                      .first_query_head = h * group};
+    strips.Run(these, out.narrow(2, h * group, step * group));
+  }
+  return out.view({samples * positions, heads * size});
+}
+
+}  // namespace sinkd

@@ -1,0 +1,43 @@
+// Causal attention over strips of queries: softmax of a strip, shown to the tap, times the values.
+// One product of queries and keys serves output and statistics alike; memory is one strip times T,
+// never T x T for all heads. Internal to the engine.
+#pragma once
+
+#include <cstdint>
+
+#include <ATen/core/Tensor.h>
+
+#include "server/engine/taps/taps.h"
+
+namespace sinkd {
+
+// Of S samples of one length T, end to end.
+struct AttentionInput {
+  // Fastest where a head's rows lie together.
+  at::Tensor q;      // [S T, H, D] float32, rotated
+  at::Tensor k;      // [S T, K, D] float32, rotated
+  at::Tensor v;      // [S T, K, D] float32
+  at::Tensor sinks;  // [H] float32: a logit that takes its share of the softmax; or undefined
+  int64_t samples = 1;
+  double scale = 1.0;  // multiplies the scores
+  double cap = 0;      // cap * tanh(score / cap); 0 = none
+  int64_t window = 0;  // keys a query sees, itself included; 0 = all before it
+};
+
+// Returns [S T, H * D] float32: of each sample what it gets alone. `observer` may be null; block
+// and the first sample's number are handed on to it.
+at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t block,
+                  int64_t first_sample);
+
+// How many samples of this length are to be taken together, so that there is enough to do between
+// two calls of the libraries.
+int64_t SamplesTogether(int64_t heads, int64_t positions);
+
+// Whether a sample's key heads are taken one by one, each with its strips, and not all together.
+bool KeyHeadsOneByOne(int64_t positions, bool on_cpu);
+
+// Queries of one strip of so many heads, at most. A power of two, so that samples of other lengths
+// give products of the same shapes, for which the libraries keep their kernels.
+int64_t StripQueries(int64_t heads, int64_t positions);
+
+}  // namespace sinkd

@@ -1,0 +1,67 @@
+// BlockPass: one block over one group of rows. Internal to the engine.
+#pragma once
+
+#include <cstdint>
+
+#include <ATen/core/Tensor.h>
+
+#include "server/engine/decoder_spec.h"
+#include "server/engine/forward/rope.h"
+#include "server/engine/forward/row_group.h"
+#include "server/engine/interventions/block_editor.h"
+#include "server/engine/taps/block_tap.h"
+#include "server/engine/weights/weights.h"
+
+namespace sinkd {
+
+class BlockPass {
+ public:
+  // All are borrowed. `rope` is of the weights' device; `editor` is null where nothing is edited.
+  BlockPass(const DecoderSpec& spec, const BlockWeights& weights, int64_t block,
+            const RowGroup& group, RopeCache& rope, TapObserver& observer,
+            const BlockEditor* editor = nullptr)
+      : spec_(spec),
+        w_(weights),
+        block_(block),
+        group_(group),
+        rope_(rope),
+        observer_(observer),
+        editor_(editor),
+        tap_(observer, block, group.first_row) {}
+
+  // The block's output for its input `x`, both [rows, C] float32.
+  at::Tensor Run(at::Tensor x) const;
+
+  // The same, given `attention` [rows, C], what attention adds. Rows do not mix here: the group may
+  // be any rows, of whatever samples.
+  at::Tensor Join(at::Tensor x, at::Tensor attention) const;
+
+ private:
+  struct Projected {
+    at::Tensor q, k,
+        v;  // [rows, heads, head_size] float32, q and k rotated, a head's rows together
+  };
+
+  // What attention and MLP add to the stream, [rows, C] float32: attention reads `in`, the MLP the
+  // stream `x` itself.
+  at::Tensor Attention(at::Tensor in) const;
+  at::Tensor Mlp(const at::Tensor& x) const;
+  Projected Project(at::Tensor in) const;
+  // Attention of every sample, [rows, heads * head_size], in the type that the output reads.
+  at::Tensor Mixed(const Projected& projected) const;
+  // `rows` as edited, shown to the tap.
+  at::Tensor Edited(Site site, const at::Tensor& rows, int64_t first_row = 0) const;
+  // Applies a norm that the decoder may not have.
+  at::Tensor Norm(const NormWeights& norm, const at::Tensor& x) const;
+
+  const DecoderSpec& spec_;
+  const BlockWeights& w_;
+  const int64_t block_;
+  const RowGroup& group_;
+  RopeCache& rope_;
+  TapObserver& observer_;
+  const BlockEditor* editor_;
+  const BlockTap tap_;
+};
+
+}  // namespace sinkd

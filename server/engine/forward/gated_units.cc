@@ -1,0 +1,78 @@
+#include "server/engine/forward/gated_units.h"
+
+#include <algorithm>
+
+#include <ATen/ATen.h>
+
+#include "server/engine/forward/linear.h"
+#include "server/engine/forward/piece_sizes.h"
+
+namespace sinkd {
+namespace {
+
+// Constants of gpt-oss (transformers modeling_gpt_oss.py: alpha and limit).
+constexpr double kSwishSlope = 1.702;
+constexpr double kSwishLimit = 7.0;
+
+at::Tensor Rows(const at::Tensor& tensor, int64_t first, int64_t rows) {
+  return tensor.defined() ? tensor.narrow(0, first, rows).to(at::kFloat) : at::Tensor();
+}
+
+}  // namespace
+
+Units SplitUnits(Gating gating, const at::Tensor& fused, int64_t axis) {
+  if (gating == Gating::kNone || !fused.defined()) return {.gate = {}, .up = fused};
+  const int64_t units = fused.size(axis) / 2;
+  return {.gate = fused.narrow(axis, 0, units), .up = fused.narrow(axis, units, units)};
+}
+
+at::Tensor ActOf(const DecoderSpec& spec, const Units& units) {
+  const at::Tensor x = (units.gate.defined() ? units.gate : units.up).to(at::kFloat);
+  if (spec.gating == Gating::kClampedSwish) {
+    const at::Tensor gate = x.clamp_max(kSwishLimit);
+    return gate * at::sigmoid(gate * kSwishSlope);
+  }
+  switch (spec.activation) {
+    case Activation::kSilu:
+      return at::silu(x);
+    case Activation::kGelu:
+      return at::gelu(x);
+    case Activation::kGeluTanh:
+      return at::gelu(x, "tanh");
+    case Activation::kRelu:
+      return at::relu(x);
+  }
+  return x;
+}
+
+at::Tensor ProductOf(const DecoderSpec& spec, const Units& units, const at::Tensor& act) {
+  switch (spec.gating) {
+    case Gating::kNone:
+      return act;
+    case Gating::kGated:
+      return act * units.up;
+    case Gating::kClampedSwish:
+      return act * (units.up.to(at::kFloat).clamp(-kSwishLimit, kSwishLimit) + 1);
+  }
+  return act;
+}
+
+at::Tensor WideMlp(const DecoderSpec& spec, const MlpWeights& mlp, const at::Tensor& in) {
+  const int64_t units = mlp.down.size(1);
+  const Units w = SplitUnits(spec.gating, mlp.gate_up, 0);
+  const Units bias = SplitUnits(spec.gating, mlp.gate_up_bias, 0);
+  at::Tensor sum = at::zeros({in.size(0), mlp.down.size(0)}, in.options());
+  for (int64_t first = 0; first < units; first += kWideUnits) {
+    const int64_t rows = std::min(kWideUnits, units - first);
+    const auto project = [&](const at::Tensor& weights, const at::Tensor& added) {
+      return Linear(in, Rows(weights, first, rows), Rows(added, first, rows));
+    };
+    const Units part{.gate = w.gate.defined() ? project(w.gate, bias.gate) : at::Tensor(),
+                     .up = project(w.up, bias.up)};
+    sum.add_(Linear(ProductOf(spec, part, ActOf(spec, part)),
+                    mlp.down.narrow(1, first, rows).to(at::kFloat)));
+  }
+  return mlp.down_bias.defined() ? sum + mlp.down_bias.to(at::kFloat) : sum;
+}
+
+}  // namespace sinkd

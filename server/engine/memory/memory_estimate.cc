@@ -1,0 +1,168 @@
+#include "server/engine/memory_estimate.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "server/engine/forward/attention.h"
+#include "server/engine/forward/linear.h"
+#include "server/engine/forward/mlp.h"
+#include "server/engine/forward/piece_sizes.h"
+#include "server/engine/forward/row_group.h"
+
+namespace sinkd {
+namespace {
+
+constexpr int64_t kWide = 4;  // bytes of a float32
+
+// How products are made, as linear.h chooses.
+struct Products {
+  bool on_cpu;
+  bool narrow;     // weights are bfloat16
+  bool in_parts;   // a product is a sum of parts, one of which lies beside it
+  bool made_wide;  // of bfloat16 weights, which are widened for it
+  int64_t bytes() const { return narrow ? 2 : kWide; }  // of a weight, and of what meets it
+};
+
+Products ProductsOf(std::string_view compute_type, std::string_view device) {
+  const bool on_cpu = device.starts_with("cpu");
+  const bool narrow = compute_type == "bfloat16";
+  return {.on_cpu = on_cpu,
+          .narrow = narrow,
+          .in_parts = on_cpu && !narrow && UsesOneDnn(),
+          .made_wide = on_cpu && narrow && !UsesBfloat16()};
+}
+
+// One group of rows in one block: the steps of BlockPass, beside the states of all groups.
+class GroupBytes {
+ public:
+  GroupBytes(const DecoderSpec& spec, const Products& products, const RowGroup& group)
+      : spec_(spec),
+        products_(products),
+        rows_(group.rows()),
+        samples_(group.samples()),
+        equals_(GroupByLength(group.offsets)) {}
+
+  int64_t Most() const { return RopeTables() + std::max({Project(), Attend(), Output(), Mlp()}); }
+
+ private:
+  int64_t State() const { return kWide * rows_ * spec_.hidden; }
+  int64_t QueryWidth() const { return spec_.heads * spec_.head_size; }
+  int64_t QkvWidth() const { return (spec_.heads + 2 * spec_.kv_heads) * spec_.head_size; }
+
+  // y = x w^T for `rows` rows: x, y as the product leaves it, y in float32, and what lies beside.
+  int64_t Product(int64_t rows, int64_t in, int64_t out) const {
+    const int64_t made = rows * (in + out) * products_.bytes();
+    if (products_.in_parts) return made + kWide * rows * out;
+    if (products_.made_wide) return made + kWide * (rows * (in + out) + in * out);
+    return products_.narrow ? made + kWide * rows * out : made;
+  }
+
+  int64_t Project() const {
+    const int64_t read = products_.narrow ? State() + State() / 2 : State();
+    int64_t copies = 2 * rows_ * QkvWidth();  // as projected; rotated, head by head
+    if (spec_.head_norms != HeadNorms::kNone) {
+      copies = std::max(copies, rows_ * (QkvWidth() + 2 * QueryWidth()));
+    }
+    return std::max({read, Product(rows_, spec_.hidden, QkvWidth()), kWide * copies});
+  }
+
+  // The output of those that are taken together, and a strip of their scores with what is made of
+  // it.
+  int64_t AttendSome(const EqualSamples& equals) const {
+    const int64_t length = equals.length;
+    const int64_t samples = std::min(equals.samples, SamplesTogether(spec_.heads, length));
+    const bool one_by_one = KeyHeadsOneByOne(length, products_.on_cpu);
+    const int64_t heads = one_by_one ? spec_.heads / spec_.kv_heads : spec_.heads;
+    const int64_t queries = std::min(StripQueries(heads, length), length);
+    const int64_t scores = heads * queries * length * (spec_.learned_sinks ? 4 : 1);
+    const int64_t strip = scores + heads * (2 * queries * spec_.head_size + 3 * length);
+    const int64_t out = length * QueryWidth();
+    const int64_t beside = samples_ == 1 && products_.narrow ? out / 2 : strip;
+    return kWide * samples * (out + std::max(strip, beside));
+  }
+
+  int64_t Attend() const {
+    int64_t most = 0;
+    for (const EqualSamples& equals : equals_) most = std::max(most, AttendSome(equals));
+    const int64_t joined = samples_ == 1 ? 0 : rows_ * QueryWidth() * products_.bytes();
+    return kWide * rows_ * QkvWidth() + joined + most;
+  }
+
+  // The output projection; then what it adds and the stream it is added to.
+  int64_t Output() const {
+    return std::max(Product(rows_, QueryWidth(), spec_.hidden), 2 * State());
+  }
+
+  // What all pieces add, and one piece.
+  int64_t Mlp() const {
+    const int64_t rows = std::min(rows_, MlpRows(spec_, products_.on_cpu, products_.narrow));
+    if (FusesUnits(spec_, products_.on_cpu, products_.narrow)) {
+      return State() + FusedPiece(rows, spec_.intermediate);
+    }
+    int64_t piece = 0;
+    if (spec_.experts.count > 0) piece = Piece(rows, spec_.experts.intermediate);
+    const bool all_sparse = std::all_of(spec_.experts.in_block.begin(),
+                                        spec_.experts.in_block.end(), [](bool in) { return in; });
+    if (spec_.experts.count == 0 || !all_sparse) {
+      piece = std::max(piece, Piece(rows, spec_.intermediate));
+    }
+    return State() + piece;
+  }
+
+  // What the MLP reads, in float32 and bfloat16; activation and product with up; what it adds.
+  int64_t FusedPiece(int64_t rows, int64_t units) const {
+    const int64_t read = (kWide + products_.bytes()) * rows * spec_.hidden;
+    const int64_t held = (spec_.gating == Gating::kNone ? 1 : 2) * products_.bytes() * rows * units;
+    const int64_t down = Product(rows, units, spec_.hidden);
+    return read + std::max({held, down, kWide * rows * spec_.hidden + Again(units)});
+  }
+
+  int64_t Piece(int64_t rows, int64_t units) const {
+    const bool gated = spec_.gating != Gating::kNone;
+    const int64_t projected = (gated ? 2 : 1) * units;
+    const int64_t acts = (gated ? 2 : 1) * units;  // activation, and product with up
+    const int64_t read = kWide * rows * spec_.hidden;
+    const int64_t held = rows * projected * products_.bytes() + kWide * rows * acts;
+    const int64_t narrowed = products_.narrow ? rows * units * products_.bytes() : 0;
+    return read + std::max({Product(rows, spec_.hidden, projected), held + narrowed,
+                            Product(rows, units, spec_.hidden),
+                            kWide * rows * spec_.hidden + Again(units)});
+  }
+
+  // Rows with a massive activation, few, once more in float32.
+  int64_t Again(int64_t units) const {
+    if (!products_.narrow) return 0;
+    return kWide * 2 * std::min(units, kWideUnits) * spec_.hidden;
+  }
+
+  int64_t RopeTables() const { return samples_ == 1 ? 0 : kWide * rows_ * spec_.head_size; }
+
+  const DecoderSpec& spec_;
+  const Products& products_;
+  const int64_t rows_;
+  const int64_t samples_;
+  const std::vector<EqualSamples> equals_;
+};
+
+}  // namespace
+
+int64_t ForwardBytes(const DecoderSpec& spec, std::string_view compute_type,
+                     std::string_view device, std::span<const int64_t> lengths) {
+  if (lengths.empty()) return 0;
+  const Products products = ProductsOf(compute_type, device);
+  std::vector<int64_t> offsets = {0};
+  for (const int64_t length : lengths) offsets.push_back(offsets.back() + length);
+  const int64_t rows = offsets.back();
+  const int64_t longest = *std::max_element(lengths.begin(), lengths.end());
+  const int64_t trace = kWide * spec.blocks * rows * (5 + 2 * spec.heads);
+  const int64_t states = kWide * (rows * spec.hidden + longest * spec.head_size);
+  int64_t most = 0;
+  for (const RowGroup& group : GroupRows(offsets, kGroupRows)) {
+    most = std::max(most, GroupBytes(spec, products, group).Most());
+  }
+  // A twelfth more: holes that later blocks do not fill (activation_memory.h).
+  const int64_t alive = trace + std::max(states + most, trace);
+  return alive + alive / 12;
+}
+
+}  // namespace sinkd

@@ -1,0 +1,40 @@
+// TapGroup: several observers of one pass. Internal to the engine.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "server/engine/taps/taps.h"
+
+namespace sinkd {
+
+class TapGroup final : public TapObserver {
+ public:
+  // Borrowed; none is null.
+  explicit TapGroup(std::vector<TapObserver*> observers) : observers_(std::move(observers)) {}
+
+  bool Wants(Site site, int64_t block) const override {
+    return std::any_of(observers_.begin(), observers_.end(),
+                       [&](const TapObserver* each) { return each->Wants(site, block); });
+  }
+  void OnRows(Site site, int64_t block, int64_t first_row, const at::Tensor& rows) override {
+    for (TapObserver* each : observers_) {
+      if (each->Wants(site, block)) each->OnRows(site, block, first_row, rows);
+    }
+  }
+  bool WantsAttention(int64_t block) const override {
+    return std::any_of(observers_.begin(), observers_.end(),
+                       [&](const TapObserver* each) { return each->WantsAttention(block); });
+  }
+  void OnAttention(const AttentionStrip& strip) override {
+    for (TapObserver* each : observers_) {
+      if (each->WantsAttention(strip.block)) each->OnAttention(strip);
+    }
+  }
+
+ private:
+  std::vector<TapObserver*> observers_;
+};
+
+}  // namespace sinkd

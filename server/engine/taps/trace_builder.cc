@@ -1,0 +1,162 @@
+#include "server/engine/taps/trace_builder.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <ATen/ATen.h>
+
+#include "server/engine/forward/norm.h"
+#include "server/engine/numerics/host_values.h"
+
+namespace sinkd {
+
+TraceBuilder::TraceBuilder(const DecoderSpec& spec, const TraceRequest& request,
+                           const std::vector<int64_t>& offsets, const at::Device& device)
+    : layers_(spec.blocks), heads_(spec.heads), request_(request) {
+  const at::TensorOptions options = at::TensorOptions().dtype(at::kFloat).device(device);
+  state_norm_ = at::zeros({layers_, offsets.back()}, options);
+  mlp_norm_ = at::zeros({layers_, offsets.back()}, options);
+  for (const EqualSamples& of : GroupByLength(offsets)) {
+    Equals& equals = equals_.emplace_back(Equals{.of = of});
+    const int64_t length = of.length;
+    const auto zeros = [&](int64_t rows, int64_t columns) {
+      return at::zeros({of.samples, layers_, rows, columns}, options);
+    };
+    equals.cosine = zeros(std::min(kPrimaryCandidates, length), length);
+    if (!request_.attention) continue;
+    equals.attention_sum = zeros(heads_, length);
+    equals.attention_self = zeros(heads_, length);
+    equals.prefix_sum = zeros(heads_, std::min(request_.prefix, length));
+    if (!spec.learned_sinks) continue;
+    equals.sink_mass = at::zeros({of.samples, layers_, heads_}, options.dtype(at::kDouble));
+  }
+}
+
+bool TraceBuilder::Wants(Site site, int64_t block) const {
+  const bool normed = block == layers_ - 1 && request_.last_state == LastState::kNormed;
+  switch (site) {
+    case Site::kMlpOut:
+      return true;
+    case Site::kResidPost:
+      return !normed;
+    case Site::kFinalNorm:
+      return normed;
+    default:
+      return false;
+  }
+}
+
+void TraceBuilder::OnRows(Site site, int64_t block, int64_t first_row, const at::Tensor& rows) {
+  if (site == Site::kMlpOut) {
+    mlp_norm_.select(0, block).narrow(0, first_row, rows.size(0)).copy_(EuclideanNorms(rows));
+  } else {
+    OnState(block, first_row, rows);
+  }
+}
+
+// `rows` are whole samples.
+void TraceBuilder::OnState(int64_t layer, int64_t first_row, const at::Tensor& rows) {
+  const at::Tensor states = rows.to(at::kFloat);
+  const at::Tensor norms = EuclideanNorms(states);
+  state_norm_.select(0, layer).narrow(0, first_row, rows.size(0)).copy_(norms);
+  for (const Equals& equals : equals_) {
+    const EqualSamples& of = equals.of;
+    const int64_t begin = std::max(first_row, of.first_row);
+    const int64_t end = std::min(first_row + rows.size(0), of.end_row());
+    if (begin >= end) continue;
+    const int64_t samples = (end - begin) / of.length;
+    const auto by_sample = [&](const at::Tensor& all) {
+      return all.narrow(0, begin - first_row, end - begin).unflatten(0, {samples, of.length});
+    };
+    const at::Tensor state = by_sample(states);  // [S, T, C]
+    const at::Tensor norm = by_sample(norms);    // [S, T]
+    const int64_t candidates = equals.cosine.size(2);
+    const at::Tensor dots = at::bmm(state.narrow(1, 0, candidates), state.transpose(1, 2));
+    const at::Tensor scale = norm.narrow(1, 0, candidates).unsqueeze(2) * norm.unsqueeze(1);
+    // A zero vector points nowhere: cosine 0 by definition.
+    equals.cosine.narrow(0, (begin - of.first_row) / of.length, samples)
+        .select(1, layer)
+        .copy_(at::where(scale > 0, dots / scale, at::zeros_like(dots)));
+  }
+}
+
+bool TraceBuilder::WantsAttention(int64_t) const {
+  return request_.attention;
+}
+
+const TraceBuilder::Equals& TraceBuilder::Holding(int64_t sample) const {
+  const auto after = std::upper_bound(
+      equals_.begin(), equals_.end(), sample,
+      [](int64_t wanted, const Equals& equals) { return wanted < equals.of.first; });
+  return *std::prev(after);
+}
+
+void TraceBuilder::OnAttention(const AttentionStrip& strip) {
+  const Equals& equals = Holding(strip.first_sample);
+  const int64_t samples = strip.weights.size(0);
+  const int64_t heads = strip.weights.size(1);
+  const int64_t queries = strip.weights.size(2);
+  const int64_t keys = strip.weights.size(3);
+  const auto of_strip = [&](const at::Tensor& all) {
+    return all.narrow(0, strip.first_sample - equals.of.first, samples)
+        .select(1, strip.block)
+        .narrow(1, strip.first_head, heads);
+  };
+  if (strip.first_query == 0) {
+    // Sums over many strips: float64, so that a long sample loses nothing.
+    column_sum_ =
+        at::zeros({samples, heads, strip.positions}, strip.weights.options().dtype(at::kDouble));
+  }
+  column_sum_.narrow(2, strip.first_key, keys).add_(strip.weights.sum(2));
+  of_strip(equals.attention_self)
+      .narrow(2, strip.first_query, queries)
+      .copy_(strip.weights.diagonal(strip.first_query - strip.first_key, 2, 3));
+  if (strip.learned_sink_mass.defined()) {
+    const at::Tensor mass = of_strip(equals.sink_mass);
+    mass.add_(
+        strip.learned_sink_mass.sum(2, false, at::kDouble).div_(strip.positions).to(mass.device()));
+  }
+  const int64_t prefix = equals.prefix_sum.size(3);
+  if (strip.first_query < prefix && strip.first_key < prefix) {
+    const int64_t rows = std::min(queries, prefix - strip.first_query);
+    const int64_t columns = std::min(keys, prefix - strip.first_key);
+    const at::Tensor sum = of_strip(equals.prefix_sum).narrow(2, strip.first_key, columns);
+    sum.add_(strip.weights.narrow(2, 0, rows).narrow(3, 0, columns).sum(2).to(sum.device()));
+  }
+  if (strip.first_query + queries == strip.positions) {
+    of_strip(equals.attention_sum).copy_(column_sum_);
+    column_sum_.reset();
+  }
+}
+
+std::vector<Trace> TraceBuilder::Finish() {
+  std::vector<Trace> traces;
+  for (const Equals& equals : equals_) {
+    for (int64_t s = 0; s < equals.of.samples; ++s) {
+      const auto values = [s](const at::Tensor& all) { return HostValues<float>(all[s]); };
+      const auto norms = [&](const at::Tensor& all) {
+        return HostValues<float>(
+            all.narrow(1, equals.of.first_row + s * equals.of.length, equals.of.length));
+      };
+      Trace& trace = traces.emplace_back();
+      trace.layers = layers_;
+      trace.positions = equals.of.length;
+      trace.heads = heads_;
+      trace.candidates = equals.cosine.size(2);
+      trace.state_norm = norms(state_norm_);
+      trace.mlp_norm = norms(mlp_norm_);
+      trace.candidate_cosine = values(equals.cosine);
+      if (!request_.attention) continue;
+      trace.prefix = equals.prefix_sum.size(3);
+      trace.attention_sum = values(equals.attention_sum);
+      trace.attention_self = values(equals.attention_self);
+      trace.prefix_attention_sum = values(equals.prefix_sum);
+      if (equals.sink_mass.defined()) {
+        trace.learned_sink_mass = HostValues<float>(equals.sink_mass[s].to(at::kFloat));
+      }
+    }
+  }
+  return traces;
+}
+
+}  // namespace sinkd

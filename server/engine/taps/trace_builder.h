@@ -1,0 +1,54 @@
+// TraceBuilder: the tap that turns a forward pass into traces, on the model's device, one small
+// copy to the host at the end. Internal to the engine.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "server/engine/decoder_spec.h"
+#include "server/engine/forward/row_group.h"
+#include "server/engine/taps/taps.h"
+#include "server/engine/trace.h"
+
+namespace sinkd {
+
+class TraceBuilder : public TapObserver {
+ public:
+  // `offsets` as in PackedBatch.
+  TraceBuilder(const DecoderSpec& spec, const TraceRequest& request,
+               const std::vector<int64_t>& offsets, const at::Device& device);
+
+  bool Wants(Site site, int64_t block) const override;
+  void OnRows(Site site, int64_t block, int64_t first_row, const at::Tensor& rows) override;
+  bool WantsAttention(int64_t block) const override;
+  void OnAttention(const AttentionStrip& strip) override;
+
+  // One trace per sample; call once, after the pass.
+  std::vector<Trace> Finish();
+
+ private:
+  // Of samples that are equally long; float32 unless said otherwise.
+  struct Equals {
+    EqualSamples of;
+    at::Tensor cosine;          // [S, L, candidates, T]
+    at::Tensor attention_sum;   // [S, L, H, T]
+    at::Tensor attention_self;  // [S, L, H, T]
+    at::Tensor prefix_sum;      // [S, L, H, P]
+    at::Tensor sink_mass;       // [S, L, H] float64; undefined without learned sinks
+  };
+
+  void OnState(int64_t layer, int64_t first_row, const at::Tensor& rows);
+  const Equals& Holding(int64_t sample) const;
+
+  const int64_t layers_;
+  const int64_t heads_;
+  const TraceRequest request_;
+  at::Tensor state_norm_;  // [L, N] float32
+  at::Tensor mlp_norm_;    // [L, N] float32
+  std::vector<Equals> equals_;
+  at::Tensor column_sum_;  // [samples, heads, T] float64, of the strips under way
+};
+
+}  // namespace sinkd

@@ -1,0 +1,248 @@
+#include "server/engine/weights/block_loader.h"
+
+#include <ATen/ATen.h>
+#include <absl/strings/str_replace.h>
+
+#include "server/base/status.h"
+#include "server/base/str_cat.h"
+#include "server/engine/forward/linear.h"
+#include "server/engine/weights/mxfp4.h"
+
+namespace sinkd {
+namespace {
+
+// Loads one block's projections; `prefix` ends with a dot.
+class BlockLoader {
+ public:
+  BlockLoader(TensorLoader& loader, const DecoderPlan& plan, int64_t block)
+      : loader_(loader),
+        spec_(plan.spec),
+        names_(plan.names),
+        prefix_(StrCat(plan.names.block_prefix, block, ".")),
+        sparse_(plan.spec.experts.in_block[static_cast<size_t>(block)]) {}
+
+  absl::Status Load(BlockWeights& block) {
+    SINKD_RETURN_IF_ERROR(LoadNorms(block));
+    SINKD_RETURN_IF_ERROR(LoadAttention(block));
+    if (!sparse_) return LoadMlp(block.mlp);
+    return LoadExperts(block);
+  }
+
+ private:
+  std::string Weight(std::string_view name) const { return StrCat(prefix_, name, ".weight"); }
+  std::string Bias(std::string_view name) const { return StrCat(prefix_, name, ".bias"); }
+
+  // A projection [out, in] as Linear wants it, turned where the checkpoint stores [in, out].
+  absl::StatusOr<at::Tensor> Projection(std::string_view name, int64_t out, int64_t in) {
+    if (!names_.input_major) return loader_.LoadWeights({{Weight(name), out}}, in);
+    SINKD_ASSIGN_OR_RETURN(const at::Tensor stored, loader_.Load(Weight(name), {in, out}));
+    return SplitInputs(stored.t().contiguous());
+  }
+
+  absl::Status LoadNorms(BlockWeights& block) {
+    const auto load = [this](const std::string& name, NormWeights& norm) -> absl::Status {
+      SINKD_ASSIGN_OR_RETURN(norm, LoadNorm(loader_, spec_.norm, prefix_ + name, spec_.hidden));
+      return absl::OkStatus();
+    };
+    if (spec_.input_norms) {
+      SINKD_RETURN_IF_ERROR(load(names_.block.attention_norm, block.attention_norm));
+      SINKD_RETURN_IF_ERROR(load(names_.block.mlp_norm, block.mlp_norm));
+    }
+    if (spec_.output_norms) {
+      SINKD_RETURN_IF_ERROR(load(names_.block.attention_output_norm, block.attention_output_norm));
+      SINKD_RETURN_IF_ERROR(load(names_.block.mlp_output_norm, block.mlp_output_norm));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadAttention(BlockWeights& block) {
+    const int64_t q_rows = spec_.heads * spec_.head_size;
+    const int64_t kv_rows = spec_.kv_heads * spec_.head_size;
+    SINKD_RETURN_IF_ERROR(LoadQkv(q_rows, kv_rows, block));
+    if (spec_.head_norms != HeadNorms::kNone) {
+      const bool whole = spec_.head_norms == HeadNorms::kWhole;
+      SINKD_ASSIGN_OR_RETURN(block.q_norm,
+                             LoadNorm(loader_, spec_.norm, prefix_ + names_.block.q_norm,
+                                      whole ? q_rows : spec_.head_size));
+      SINKD_ASSIGN_OR_RETURN(block.k_norm,
+                             LoadNorm(loader_, spec_.norm, prefix_ + names_.block.k_norm,
+                                      whole ? kv_rows : spec_.head_size));
+    }
+    if (spec_.learned_sinks) {
+      SINKD_ASSIGN_OR_RETURN(const at::Tensor sinks,
+                             loader_.Load(prefix_ + names_.block.sinks, {spec_.heads}));
+      block.sinks = sinks.to(at::kFloat);
+    }
+    SINKD_ASSIGN_OR_RETURN(block.output, Projection(names_.block.o, spec_.hidden, q_rows));
+    if (spec_.output_bias) {
+      SINKD_ASSIGN_OR_RETURN(block.output_bias, loader_.Load(Bias(names_.block.o), {spec_.hidden}));
+    }
+    return absl::OkStatus();
+  }
+
+  // [q; k; v] of every head, from [q; k; v] of head 0, of head 1, ...
+  at::Tensor Regroup(const at::Tensor& stored) const {
+    std::vector<int64_t> shape = {spec_.heads, 3, spec_.head_size};
+    if (stored.dim() == 2) shape.push_back(stored.size(1));
+    return stored.view(shape).transpose(0, 1).reshape(stored.sizes()).contiguous();
+  }
+
+  absl::Status LoadQkv(int64_t q_rows, int64_t kv_rows, BlockWeights& block) {
+    const BlockWeightNames& names = names_.block;
+    if (names_.qkv == QkvLayout::kSeparate) {
+      SINKD_ASSIGN_OR_RETURN(block.qkv, loader_.LoadWeights({{Weight(names.q), q_rows},
+                                                             {Weight(names.k), kv_rows},
+                                                             {Weight(names.v), kv_rows}},
+                                                            spec_.hidden));
+      if (!spec_.qkv_bias) return absl::OkStatus();
+      SINKD_ASSIGN_OR_RETURN(block.qkv_bias, loader_.LoadBiases({{Bias(names.q), q_rows},
+                                                                 {Bias(names.k), kv_rows},
+                                                                 {Bias(names.v), kv_rows}}));
+      return absl::OkStatus();
+    }
+    const int64_t rows = q_rows + 2 * kv_rows;
+    const bool per_head = names_.qkv == QkvLayout::kPerHead;
+    if (per_head) {
+      SINKD_ASSIGN_OR_RETURN(const at::Tensor stored,
+                             loader_.Load(Weight(names.q), {rows, spec_.hidden}));
+      block.qkv = SplitInputs(Regroup(stored));
+    } else {
+      SINKD_ASSIGN_OR_RETURN(block.qkv, Projection(names.q, rows, spec_.hidden));
+    }
+    if (!spec_.qkv_bias) return absl::OkStatus();
+    SINKD_ASSIGN_OR_RETURN(block.qkv_bias, loader_.Load(Bias(names.q), {rows}));
+    if (per_head) block.qkv_bias = Regroup(block.qkv_bias);
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadMlp(MlpWeights& mlp) {
+    const BlockWeightNames& names = names_.block;
+    const int64_t units = spec_.intermediate;
+    if (spec_.gating == Gating::kNone) {
+      SINKD_ASSIGN_OR_RETURN(mlp.gate_up, Projection(names.up, units, spec_.hidden));
+      if (spec_.mlp_bias) {
+        SINKD_ASSIGN_OR_RETURN(mlp.gate_up_bias, loader_.Load(Bias(names.up), {units}));
+      }
+    } else if (names_.gate_up == GateUpLayout::kStacked) {
+      SINKD_ASSIGN_OR_RETURN(mlp.gate_up, Projection(names.gate, 2 * units, spec_.hidden));
+    } else {
+      SINKD_RETURN_IF_ERROR(LoadGateAndUp(names.gate, names.up, units, mlp));
+    }
+    SINKD_ASSIGN_OR_RETURN(mlp.down, Projection(names.down, spec_.hidden, units));
+    if (spec_.mlp_bias) {
+      SINKD_ASSIGN_OR_RETURN(mlp.down_bias, loader_.Load(Bias(names.down), {spec_.hidden}));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadGateAndUp(std::string_view gate, std::string_view up, int64_t units,
+                             MlpWeights& mlp) {
+    SINKD_ASSIGN_OR_RETURN(
+        mlp.gate_up,
+        loader_.LoadWeights({{Weight(gate), units}, {Weight(up), units}}, spec_.hidden));
+    if (!spec_.mlp_bias) return absl::OkStatus();
+    SINKD_ASSIGN_OR_RETURN(mlp.gate_up_bias,
+                           loader_.LoadBiases({{Bias(gate), units}, {Bias(up), units}}));
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadExperts(BlockWeights& block) {
+    const ExpertSpec& experts = spec_.experts;
+    SINKD_ASSIGN_OR_RETURN(
+        block.router, loader_.Load(Weight(names_.block.router), {experts.count, spec_.hidden}));
+    if (spec_.mlp_bias) {
+      SINKD_ASSIGN_OR_RETURN(block.router_bias,
+                             loader_.Load(Bias(names_.block.router), {experts.count}));
+    }
+    if (names_.experts == ExpertLayout::kStackedInOut) return LoadStackedExperts(block);
+    for (int64_t e = 0; e < experts.count; ++e) {
+      const auto named = [e](const std::string& name) {
+        return absl::StrReplaceAll(name, {{"{}", StrCat(e)}});
+      };
+      MlpWeights& expert = block.experts.emplace_back();
+      SINKD_RETURN_IF_ERROR(LoadGateAndUp(named(names_.block.expert_gate),
+                                          named(names_.block.expert_up), experts.intermediate,
+                                          expert));
+      SINKD_ASSIGN_OR_RETURN(
+          expert.down,
+          loader_.LoadWeights({{Weight(named(names_.block.expert_down)), spec_.hidden}},
+                              experts.intermediate));
+    }
+    return absl::OkStatus();
+  }
+
+  // The projection [out, in] of expert `e`, stored among all of them as [experts, in, out] or in
+  // MXFP4: one at a time, so that loading never holds a second copy of a block.
+  absl::StatusOr<at::Tensor> StackedExpert(const std::string& name, int64_t e, int64_t out,
+                                           int64_t in) {
+    const int64_t count = spec_.experts.count;
+    const RowRange one{.first = e, .rows = 1};
+    const std::string blocks = name + "_blocks";
+    if (!loader_.Has(blocks)) {
+      SINKD_ASSIGN_OR_RETURN(const at::Tensor stored, loader_.Load(name, {count, in, out}, one));
+      return stored[0].t();
+    }
+    if (in % 32 != 0) {
+      return BadTensor("", blocks, StrCat("cannot hold ", in, " inputs in groups of 32"),
+                       "restore config.json and weights from one source");
+    }
+    SINKD_ASSIGN_OR_RETURN(const at::Tensor packed,
+                           loader_.LoadBytes(blocks, {count, out, in / 32, 16}, one));
+    SINKD_ASSIGN_OR_RETURN(const at::Tensor scales,
+                           loader_.LoadBytes(name + "_scales", {count, out, in / 32}, one));
+    return UnpackMxfp4(packed[0], scales[0], loader_.dtype());
+  }
+
+  absl::Status LoadStackedExperts(BlockWeights& block) {
+    const int64_t count = spec_.experts.count;
+    const int64_t units = spec_.experts.intermediate;
+    const std::string gate_up = prefix_ + names_.block.expert_gate;
+    const std::string down = prefix_ + names_.block.expert_down;
+    SINKD_ASSIGN_OR_RETURN(const at::Tensor in_bias,
+                           loader_.Load(gate_up + "_bias", {count, 2 * units}));
+    SINKD_ASSIGN_OR_RETURN(const at::Tensor out_bias,
+                           loader_.Load(down + "_bias", {count, spec_.hidden}));
+    // Gate and up alternate: row 2u is unit u's gate, 2u + 1 its up.
+    const auto apart = [units](const at::Tensor& rows) {
+      const at::Tensor pairs = rows.unflatten(0, {units, 2});
+      return at::cat({pairs.select(1, 0), pairs.select(1, 1)});
+    };
+    for (int64_t e = 0; e < count; ++e) {
+      SINKD_ASSIGN_OR_RETURN(const at::Tensor in,
+                             StackedExpert(gate_up, e, 2 * units, spec_.hidden));
+      SINKD_ASSIGN_OR_RETURN(const at::Tensor out, StackedExpert(down, e, spec_.hidden, units));
+      block.experts.push_back({.gate_up = SplitInputs(apart(in)),
+                               .gate_up_bias = apart(in_bias[e]),
+                               .down = SplitInputs(out.contiguous()),
+                               .down_bias = out_bias[e].clone()});
+    }
+    return absl::OkStatus();
+  }
+
+  TensorLoader& loader_;
+  const DecoderSpec& spec_;
+  const WeightNames& names_;
+  const std::string prefix_;
+  const bool sparse_;
+};
+
+}  // namespace
+
+absl::StatusOr<NormWeights> LoadNorm(TensorLoader& loader, NormKind kind, const std::string& name,
+                                     int64_t width) {
+  NormWeights norm;
+  SINKD_ASSIGN_OR_RETURN(norm.weight, loader.Load(name + ".weight", {width}));
+  if (kind == NormKind::kLayer) {
+    SINKD_ASSIGN_OR_RETURN(norm.bias, loader.Load(name + ".bias", {width}));
+  }
+  return norm;
+}
+
+absl::StatusOr<BlockWeights> LoadBlock(TensorLoader& loader, const DecoderPlan& plan,
+                                       int64_t block) {
+  BlockWeights weights;
+  SINKD_RETURN_IF_ERROR(BlockLoader(loader, plan, block).Load(weights));
+  return weights;
+}
+
+}  // namespace sinkd

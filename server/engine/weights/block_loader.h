@@ -1,0 +1,19 @@
+// Loads the weights of one block, whatever layout the checkpoint stores them in. Internal to the
+// engine.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include "server/engine/weights/tensor_loader.h"
+#include "server/engine/weights/weights.h"
+
+namespace sinkd {
+
+// `name` without its suffix; the bias is loaded for layer norms.
+absl::StatusOr<NormWeights> LoadNorm(TensorLoader& loader, NormKind kind, const std::string& name,
+                                     int64_t width);
+
+absl::StatusOr<BlockWeights> LoadBlock(TensorLoader& loader, const DecoderPlan& plan,
+                                       int64_t block);
+
+}  // namespace sinkd

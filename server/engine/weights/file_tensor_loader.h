@@ -1,0 +1,53 @@
+// FileTensorLoader: reads a checkpoint's tensors onto a device, each checked for finite values and
+// cast to the compute type. Internal to the engine.
+//
+// Thread-safety: one thread. Errors: those of TensorLoader.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/engine/weights/tensor_loader.h"
+
+namespace sinkd {
+
+class FileTensorLoader final : public TensorLoader {
+ public:
+  // Told the stored bytes of each tensor, or part of one, once it is on the device.
+  using OnBytes = std::function<void(int64_t bytes)>;
+
+  // `checkpoint` is borrowed and must outlive the loader. `on_bytes` may be empty.
+  FileTensorLoader(const Checkpoint& checkpoint, at::ScalarType dtype, OnBytes on_bytes,
+                   std::stop_token stop);
+
+  // Where tensors go that are loaded from now on; the CPU at first.
+  void LoadOnto(const at::Device& device) { device_ = device; }
+
+  absl::StatusOr<at::Tensor> Load(const std::string& name, at::IntArrayRef shape,
+                                  RowRange range) override;
+  absl::StatusOr<at::Tensor> LoadBiases(const Parts& parts) override;
+  absl::StatusOr<at::Tensor> LoadWeights(const Parts& parts, int64_t in) override;
+  absl::StatusOr<at::Tensor> LoadBytes(const std::string& name, at::IntArrayRef shape,
+                                       RowRange range) override;
+  bool Has(const std::string& name) const override { return checkpoint_.Find(name) != nullptr; }
+
+ private:
+  // Checks all parts, each [rows] or [rows, row_shape], then asks for memory: `make` gives the
+  // whole for the number of its rows.
+  absl::StatusOr<at::Tensor> Stack(const Parts& parts, at::IntArrayRef row_shape,
+                                   const std::function<at::Tensor(int64_t rows)>& make);
+  // Rows of `target` may have any shape of as many values.
+  absl::Status LoadInto(const std::string& name, const Checkpoint::Location& location,
+                        int64_t first_row, const at::Tensor& target);
+
+  const Checkpoint& checkpoint_;
+  const OnBytes on_bytes_;
+  const std::stop_token stop_;
+  at::Device device_ = at::kCPU;
+};
+
+}  // namespace sinkd

@@ -1,0 +1,39 @@
+// ModelSetup: everything that is decided about a model before its weights are read - family,
+// weights, compute type, placement. Model::Load and PlanModel both begin with it. Internal to the
+// engine.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <absl/status/statusor.h>
+
+#include "server/engine/checkpoint/checkpoint.h"
+#include "server/engine/model.h"
+#include "server/engine/placement.h"
+#include "server/engine/weights/weight_plan.h"
+
+namespace sinkd {
+
+struct ModelSetup {
+  std::optional<Checkpoint> checkpoint;  // empty: the folder holds config.json alone
+  WeightPlan weights;
+  at::ScalarType type = at::kFloat;
+  std::vector<BlockSpan> spans;
+
+  const DecoderSpec& spec() const { return weights.decoder.spec; }
+  // The device of each block.
+  std::vector<at::Device> BlockDevices() const;
+  // Bytes of weights that the devices of `spans` hold at most at one time.
+  std::vector<int64_t> HeldBytes(Residency residency) const;
+};
+
+// Reads headers only; opens the devices. Errors: those of PlanModel.
+absl::StatusOr<ModelSetup> SetUpModel(const std::filesystem::path& folder,
+                                      const LoadOptions& options);
+
+std::string TypeName(at::ScalarType type);  // "float32" or "bfloat16"
+
+}  // namespace sinkd

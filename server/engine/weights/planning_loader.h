@@ -1,0 +1,44 @@
+// PlanningLoader: a TensorLoader that reads nothing. Tensors come on torch's meta device, which has
+// shapes and no data, and are written down. Internal to the engine.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/engine/families/family.h"
+#include "server/engine/model_plan.h"
+#include "server/engine/weights/tensor_loader.h"
+
+namespace sinkd {
+
+class PlanningLoader final : public TensorLoader {
+ public:
+  // `checkpoint` and `decoder` are borrowed. Without a checkpoint every tensor is there, in the
+  // type that config.json says.
+  PlanningLoader(const Checkpoint* checkpoint, const DecoderPlan& decoder, at::ScalarType dtype);
+
+  absl::StatusOr<at::Tensor> Load(const std::string& name, at::IntArrayRef shape,
+                                  RowRange range) override;
+  absl::StatusOr<at::Tensor> LoadBiases(const Parts& parts) override;
+  absl::StatusOr<at::Tensor> LoadWeights(const Parts& parts, int64_t in) override;
+  absl::StatusOr<at::Tensor> LoadBytes(const std::string& name, at::IntArrayRef shape,
+                                       RowRange range) override;
+  bool Has(const std::string& name) const override;
+
+  // All tensors asked for, by name.
+  const std::map<std::string, PlannedTensor>& tensors() const { return tensors_; }
+
+  // As config.json says a tensor would be stored that no file holds.
+  PlannedTensor Expected(const std::string& name, at::IntArrayRef shape) const;
+
+ private:
+  absl::Status Note(const std::string& name, at::IntArrayRef shape, bool bytes);
+
+  const Checkpoint* checkpoint_;
+  const DecoderPlan& decoder_;
+  std::map<std::string, PlannedTensor> tensors_;
+};
+
+}  // namespace sinkd

@@ -1,0 +1,112 @@
+#include "server/engine/weights/weight_plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <absl/strings/match.h>
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_join.h>
+
+#include "server/base/status.h"
+#include "server/base/str_cat.h"
+#include "server/engine/weights/block_loader.h"
+#include "server/engine/weights/planning_loader.h"
+#include "server/engine/weights/weight_names.h"
+#include "server/engine/weights/weights.h"
+
+namespace sinkd {
+namespace {
+
+// Blocks past the config's count mean that config and weights do not belong together.
+absl::Status CheckBlockCount(const Checkpoint& checkpoint, const DecoderPlan& plan) {
+  for (const auto& [name, location] : checkpoint.tensors()) {
+    if (!absl::StartsWith(name, plan.names.block_prefix)) continue;
+    const size_t begin = plan.names.block_prefix.size();
+    int64_t block = 0;
+    if (!absl::SimpleAtoi(name.substr(begin, name.find('.', begin) - begin), &block)) continue;
+    if (block >= plan.spec.blocks) {
+      return BadTensor(location.file->name(), name,
+                       StrCat("belongs to block ", block, ", but config.json says ",
+                              plan.spec.blocks, " blocks"),
+                       "restore config.json and weights from one source");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Constants that old checkpoints store beside their weights.
+bool IsBuffer(const std::string& name) {
+  for (const char* suffix : {"rotary_emb.inv_freq", ".attn.bias", ".attn.masked_bias",
+                             ".attention.bias", ".attention.masked_bias"}) {
+    if (absl::EndsWith(name, suffix)) return true;
+  }
+  return false;
+}
+
+// The tensors of the checkpoint that no load reads.
+void AddOthers(const Checkpoint& checkpoint, const std::string& head,
+               std::map<std::string, PlannedTensor>& tensors, std::vector<std::string>& warnings) {
+  std::vector<std::string> extra;
+  for (const auto& [name, location] : checkpoint.tensors()) {
+    if (tensors.contains(name)) continue;
+    const TensorEntry& entry = *location.entry;
+    tensors.emplace(name,
+                    PlannedTensor{.name = name,
+                                  .stored_type = entry.dtype,
+                                  .shape = entry.shape,
+                                  .stored_bytes = entry.bytes,
+                                  .use = name == head ? TensorUse::kHead : TensorUse::kUnused});
+    if (name != head && !IsBuffer(name)) extra.push_back(name);
+  }
+  if (extra.empty()) return;
+  const auto shown = static_cast<std::ptrdiff_t>(std::min<size_t>(extra.size(), 5));
+  warnings.push_back(StrCat(extra.size(), " tensors are not used: ",
+                            absl::StrJoin(extra.begin(), extra.begin() + shown, ", "),
+                            extra.size() > 5 ? ", ..." : ""));
+}
+
+}  // namespace
+
+int64_t WeightPlan::StoredBytes() const {
+  return std::accumulate(
+      tensors.begin(), tensors.end(), int64_t{0}, [](int64_t sum, const PlannedTensor& tensor) {
+        return sum + (tensor.use == TensorUse::kLoaded ? tensor.stored_bytes : 0);
+      });
+}
+
+int64_t WeightPlan::WeightBytes() const {
+  return std::accumulate(block_bytes.begin(), block_bytes.end(), outer_bytes);
+}
+
+absl::StatusOr<WeightPlan> PlanWeights(const Checkpoint* checkpoint, const DecoderPlan& decoder,
+                                       at::ScalarType dtype) {
+  WeightPlan plan{.decoder = decoder};
+  if (checkpoint != nullptr) {
+    plan.decoder.names = ResolveNames(*checkpoint, decoder.spec, decoder.names);
+    SINKD_RETURN_IF_ERROR(CheckBlockCount(*checkpoint, plan.decoder));
+  }
+  const DecoderSpec& spec = plan.decoder.spec;
+  PlanningLoader loader(checkpoint, plan.decoder, dtype);
+  SINKD_ASSIGN_OR_RETURN(const OuterWeights outer, LoadOuterWeights(loader, plan.decoder));
+  plan.outer_bytes = sinkd::WeightBytes(outer);
+  for (int64_t l = 0; l < spec.blocks; ++l) {
+    SINKD_ASSIGN_OR_RETURN(const BlockWeights block, LoadBlock(loader, plan.decoder, l));
+    plan.block_bytes.push_back(sinkd::WeightBytes(block));
+  }
+  std::map<std::string, PlannedTensor> tensors = loader.tensors();
+  const std::string head = plan.decoder.names.head + ".weight";
+  if (checkpoint != nullptr) {
+    AddOthers(*checkpoint, head, tensors, plan.warnings);
+    if (!spec.tied_head && !tensors.contains(head)) {
+      plan.warnings.push_back(StrCat("there is no ", head, ", which only losses need"));
+    }
+  } else if (!spec.tied_head) {
+    PlannedTensor unread = loader.Expected(head, outer.embedding.sizes());
+    unread.use = TensorUse::kHead;
+    tensors.emplace(head, std::move(unread));
+  }
+  for (auto& [name, tensor] : tensors) plan.tensors.push_back(std::move(tensor));
+  return plan;
+}
+
+}  // namespace sinkd

@@ -1,0 +1,68 @@
+#include "server/engine/weights/weights.h"
+
+#include "server/base/status.h"
+#include "server/engine/weights/block_loader.h"
+
+namespace sinkd {
+namespace {
+
+int64_t Bytes(std::initializer_list<at::Tensor> tensors) {
+  int64_t bytes = 0;
+  for (const at::Tensor& tensor : tensors) {
+    if (tensor.defined()) bytes += static_cast<int64_t>(tensor.nbytes());
+  }
+  return bytes;
+}
+
+int64_t Bytes(const NormWeights& norm) {
+  return Bytes({norm.weight, norm.bias});
+}
+
+int64_t Bytes(const MlpWeights& mlp) {
+  return Bytes({mlp.gate_up, mlp.gate_up_bias, mlp.down, mlp.down_bias});
+}
+
+}  // namespace
+
+int64_t WeightBytes(const BlockWeights& b) {
+  int64_t bytes =
+      Bytes({b.qkv, b.qkv_bias, b.sinks, b.output, b.output_bias, b.router, b.router_bias}) +
+      Bytes(b.mlp);
+  for (const NormWeights* norm : {&b.attention_norm, &b.attention_output_norm, &b.q_norm, &b.k_norm,
+                                  &b.mlp_norm, &b.mlp_output_norm}) {
+    bytes += Bytes(*norm);
+  }
+  for (const MlpWeights& expert : b.experts) bytes += Bytes(expert);
+  return bytes;
+}
+
+int64_t WeightBytes(const OuterWeights& weights) {
+  return Bytes({weights.embedding, weights.positions, weights.project_in, weights.project_out}) +
+         Bytes(weights.final_norm);
+}
+
+absl::StatusOr<OuterWeights> LoadOuterWeights(TensorLoader& loader, const DecoderPlan& plan) {
+  const DecoderSpec& spec = plan.spec;
+  const WeightNames& names = plan.names;
+  const int64_t width = spec.embedding_width > 0 ? spec.embedding_width : spec.hidden;
+  OuterWeights weights;
+  SINKD_ASSIGN_OR_RETURN(weights.embedding,
+                         loader.Load(names.embedding + ".weight", {spec.vocabulary, width}));
+  if (spec.learned_positions > 0) {
+    SINKD_ASSIGN_OR_RETURN(weights.positions, loader.Load(names.positions + ".weight",
+                                                          {spec.learned_positions, spec.hidden}));
+  }
+  if (spec.embedding_width > 0) {
+    SINKD_ASSIGN_OR_RETURN(weights.project_in,
+                           loader.Load(names.project_in + ".weight", {spec.hidden, width}));
+    SINKD_ASSIGN_OR_RETURN(weights.project_out,
+                           loader.Load(names.project_out + ".weight", {width, spec.hidden}));
+  }
+  if (spec.final_norm) {
+    SINKD_ASSIGN_OR_RETURN(weights.final_norm,
+                           LoadNorm(loader, spec.norm, names.final_norm, spec.hidden));
+  }
+  return weights;
+}
+
+}  // namespace sinkd

@@ -1,0 +1,55 @@
+// The weights of a decoder on their device, as the forward pass wants them: projections that read
+// the same input are fused along their output axis. Internal to the engine.
+//
+// Row-major [out, in], as torch's linear takes them, or cut by SplitInputs (linear.h). A tensor
+// that the decoder does not have is undefined.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+#include <absl/status/statusor.h>
+
+#include "server/engine/families/family.h"
+#include "server/engine/forward/norm.h"
+#include "server/engine/weights/tensor_loader.h"
+
+namespace sinkd {
+
+// A dense MLP, or one expert; I units.
+struct MlpWeights {
+  at::Tensor gate_up, gate_up_bias;  // [2 I, C] rows [gate; up], [2 I]; ungated: [I, C], [I]
+  at::Tensor down, down_bias;        // [C, I], [C]
+};
+
+struct BlockWeights {
+  NormWeights attention_norm, attention_output_norm;  // [C]
+  at::Tensor qkv, qkv_bias;                           // [(H + 2K) D, C], [(H + 2K) D]
+  NormWeights q_norm, k_norm;                         // [D], or [H D] and [K D]
+  at::Tensor sinks;                                   // [H] float32
+  at::Tensor output, output_bias;                     // [C, H D], [C]
+  NormWeights mlp_norm, mlp_output_norm;              // [C]
+  MlpWeights mlp;                                     // of a dense block
+  at::Tensor router, router_bias;                     // [experts, C], [experts]
+  std::vector<MlpWeights> experts;                    // of a sparse block
+};
+
+// What lies around the blocks.
+struct OuterWeights {
+  at::Tensor embedding;    // [vocabulary, C or embedding_width]
+  at::Tensor positions;    // [learned_positions, C]
+  at::Tensor project_in;   // [C, embedding_width]
+  at::Tensor project_out;  // [embedding_width, C]
+  NormWeights final_norm;  // [C]
+};
+
+int64_t WeightBytes(const OuterWeights& weights);
+int64_t WeightBytes(const BlockWeights& block);
+
+// Loads every tensor outside the blocks. No head: only the losses of interventions take one, which
+// LoadHead reads when it is asked for (intervention.h).
+// Errors: those of TensorLoader.
+absl::StatusOr<OuterWeights> LoadOuterWeights(TensorLoader& loader, const DecoderPlan& plan);
+
+}  // namespace sinkd

@@ -1,0 +1,163 @@
+// AnalyzeStream's part that deals with the run: opening it, keeping what is ready, summing it up.
+#include <utility>
+#include <vector>
+
+#include "server/base/containment.h"
+#include "server/base/status.h"
+#include "server/service/analyze/analyze_stream.h"
+#include "server/service/analyze/codec_summary.h"
+#include "server/service/calls/stream_opening.h"
+#include "server/service/runs/stored_record.h"
+
+namespace sinkd {
+namespace {
+
+RunGauges GaugesOf(const SummaryReport& report) {
+  RunGauges run{.samples = report.samples};
+  if (report.levels) {
+    run.secondary_sinks = static_cast<double>(report.levels->secondary);
+    run.secondary_sinks_per_1000_tokens = report.levels->secondary_per_1000_tokens;
+  }
+  if (report.scores && report.scores->primary_position.count > 0) {
+    run.primary_score_mean = report.scores->primary_position.mean;
+  }
+  return run;
+}
+
+}  // namespace
+
+void AnalyzeStream::OpenRun() {
+  opening_run_ = true;
+  const auto run = [self = shared_from_this()](const absl::Status& admitted) {
+    const absl::StatusOr<int64_t> held =
+        admitted.ok() ? Contained([&self] { return self->plan_->keeper->Open(); })
+                      : absl::StatusOr<int64_t>(admitted);
+    const std::lock_guard lock(self->mutex_);
+    self->opening_run_ = false;
+    if (held.ok()) {
+      self->Announce(*held);
+    } else {
+      self->End(held.status());
+    }
+    self->Pump();
+  };
+  const absl::Status submitted =
+      plan_->storing->Submit({.run = run, .stop = stop_.get_token(), .deadline = deadline_});
+  if (!submitted.ok()) End(submitted);
+}
+
+void AnalyzeStream::Announce(std::optional<int64_t> stored_samples) {
+  if (end_) return;
+  started_.emplace();
+  *started_->mutable_started() = DescribeStream(*plan_, limits_, record_.request_id());
+  const std::string& run = plan_->spec.run_id;
+  if (stored_samples) {
+    started_->mutable_started()->set_stored_samples(*stored_samples);
+  } else if (!run.empty()) {
+    record_.Note(LogLevel::kInfo, "the run is not kept, since there is no store", {{"run", run}});
+  }
+}
+
+bool AnalyzeStream::MayAnswerFirst() const {
+  if (pending_.empty() || !pending_.front().result) return false;
+  return !plan_->keeper || pending_.front().kept;
+}
+
+std::optional<Record> AnalyzeStream::TakeForRun(Pending& pending, int64_t sample_index) const {
+  absl::StatusOr<SampleResult>& result = *pending.result;
+  if (result.ok()) return std::exchange(result->to_keep, std::nullopt);
+  // Whoever stops at the first bad sample means to mend it, under the same name.
+  const bool would_fail_again = absl::IsInvalidArgument(result.status());
+  if (!would_fail_again || pending.id.empty() || plan_->spec.fail_fast) return std::nullopt;
+  return KeepFailure(KeyOfId(pending.id), sample_index, pending.id, result.status());
+}
+
+void AnalyzeStream::KeepReady() {
+  if (!plan_ || !plan_->keeper || keeping_ || end_) return;
+  std::vector<Record> records;
+  for (size_t i = 0; i < pending_.size() && pending_[i].result; ++i) {
+    if (pending_[i].kept) continue;
+    std::optional<Record> record = TakeForRun(pending_[i], answered_ + static_cast<int64_t>(i));
+    if (record) {
+      records.push_back(*std::move(record));
+    } else {
+      pending_[i].kept = true;
+    }
+  }
+  if (records.empty()) return;
+  keeping_ = true;
+  auto run = [self = shared_from_this(),
+              records = std::move(records)](const absl::Status& admitted) {
+    const absl::Status kept =
+        admitted.ok() ? Contained([&] { return self->Keep(records); }) : admitted;
+    const std::lock_guard lock(self->mutex_);
+    self->keeping_ = false;
+    if (!kept.ok()) self->End(kept);
+    self->Pump();
+  };
+  const absl::Status submitted = plan_->storing->Submit(
+      {.run = std::move(run), .stop = stop_.get_token(), .deadline = deadline_});
+  if (!submitted.ok()) End(submitted);
+}
+
+absl::Status AnalyzeStream::Keep(std::span<const Record> records) {
+  const SteadyClock::time_point begin = SteadyClock::now();
+  SINKD_ASSIGN_OR_RETURN(std::vector<RunKeeper::Earlier> earlier, plan_->keeper->Keep(records));
+  const std::chrono::duration<double> took = SteadyClock::now() - begin;
+  for (size_t i = 0; i < records.size(); ++i) {
+    record_.phases()->Add(SamplePhase::kKeep, took / records.size());
+  }
+  const std::lock_guard lock(mutex_);
+  if (end_) return absl::OkStatus();
+  const auto pending = [this](int64_t index) -> Pending& {
+    return pending_[static_cast<size_t>(index - answered_)];
+  };
+  for (RunKeeper::Earlier& each : earlier) {
+    absl::StatusOr<SampleResult>& result = *pending(each.sample_index).result;
+    if (each.answer.ok()) {
+      result = SampleResult{.record = *std::move(each.answer)};
+    } else {
+      result = each.answer.status();
+    }
+  }
+  for (const Record& record : records) pending(record.sample_index).kept = true;
+  return absl::OkStatus();
+}
+
+void AnalyzeStream::SumUp() {
+  if (summing_up_) return;
+  summing_up_ = true;
+  const auto run = [self = shared_from_this()](const absl::Status& admitted) {
+    sinks::v1::AnalyzeResponse response;
+    const absl::Status status =
+        admitted.ok() ? Contained([&] { return self->Conclude(response); }) : admitted;
+    const std::lock_guard lock(self->mutex_);
+    if (status.ok() && response.has_summary()) {
+      self->summary_ = std::move(response);
+    } else {
+      self->End(status);
+    }
+    self->Pump();
+  };
+  Executor::Stream& where = plan_->keeper ? *plan_->storing : *plan_->cpu;
+  const absl::Status submitted =
+      where.Submit({.run = run, .stop = stop_.get_token(), .deadline = deadline_});
+  if (!submitted.ok()) End(submitted);
+}
+
+absl::Status AnalyzeStream::Conclude(sinks::v1::AnalyzeResponse& response) {
+  RunKeeper* keeper = plan_->keeper.get();
+  if (!plan_->spec.no_summary) {
+    // Nothing is added to the fold any more, so it is read without the lock.
+    SINKD_ASSIGN_OR_RETURN(const SummaryReport report,
+                           keeper != nullptr ? keeper->SumUp(stop_.get_token())
+                                             : absl::StatusOr<SummaryReport>(fold_->Report()));
+    if (keeper != nullptr) {
+      resources_.metrics.RunSummarized(plan_->spec.model_id, GaugesOf(report));
+    }
+    *response.mutable_summary() = EncodeSummary(report);
+  }
+  return keeper != nullptr ? keeper->Close() : absl::OkStatus();
+}
+
+}  // namespace sinkd

@@ -1,0 +1,148 @@
+#include "server/service/calls/call_gate.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <grpc/grpc.h>
+#include <grpcpp/support/server_interceptor.h>
+
+#include "server/access/method_roles.h"
+#include "server/base/status.h"
+#include "server/service/calls/peer_host.h"
+#include "server/service/calls/status_mapping.h"
+
+namespace sinkd {
+namespace {
+
+using grpc::experimental::InterceptionHookPoints;
+
+constexpr char kAuthorization[] = "authorization";
+
+absl::Status NotOffered() {
+  // The code that makes clients try an older version of a method, of reflection for one.
+  return MakeError(absl::StatusCode::kUnimplemented, "this server has no such method",
+                   {.reason = "METHOD_UNKNOWN",
+                    .subject = "method",
+                    .fix = "use a method of the protocol that this server's documents name"});
+}
+
+std::vector<std::string_view> AuthorizationOf(
+    const std::multimap<grpc::string_ref, grpc::string_ref>& metadata) {
+  std::vector<std::string_view> values;
+  const auto [begin, end] = metadata.equal_range(kAuthorization);
+  for (auto each = begin; each != end; ++each) {
+    values.emplace_back(each->second.data(), each->second.size());
+  }
+  return values;
+}
+
+std::string CertificateName(const grpc::ServerContextBase& context) {
+  const std::shared_ptr<const grpc::AuthContext> peer = context.auth_context();
+  if (!peer || !peer->IsPeerAuthenticated()) return {};
+  for (const char* property : {GRPC_X509_CN_PROPERTY_NAME, GRPC_X509_SAN_PROPERTY_NAME}) {
+    const std::vector<grpc::string_ref> values = peer->FindPropertyValues(property);
+    if (!values.empty() && !values[0].empty()) return {values[0].data(), values[0].size()};
+  }
+  return {};
+}
+
+class Interceptor final : public grpc::experimental::Interceptor {
+ public:
+  Interceptor(AccessControl& access, Metrics& metrics, grpc::experimental::ServerRpcInfo& call)
+      : access_(access), metrics_(metrics), call_(call) {}
+
+  void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
+    if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_INITIAL_METADATA)) {
+      Judge();
+    }
+    // Whatever a handler answers that did not look.
+    if (!verdict_.ok() &&
+        methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
+      methods->ModifySendStatus(ToGrpcStatus(verdict_));
+    }
+    methods->Proceed();
+  }
+
+ private:
+  void Judge() {
+    absl::StatusOr<std::shared_ptr<const Principal>> principal = Admit();
+    verdict_ = principal.status();
+    if (!verdict_.ok()) metrics_.access().Refused(AccessPort::kGrpc, verdict_.code());
+    if (auto* const context = dynamic_cast<CallContext*>(call_.server_context())) {
+      context->verdict = verdict_;
+      if (principal.ok()) context->principal = *std::move(principal);
+    } else if (!verdict_.ok()) {
+      const std::string message(verdict_.message());
+      grpc_call_cancel_with_status(call_.server_context()->c_call(),
+                                   static_cast<grpc_status_code>(verdict_.code()), message.c_str(),
+                                   nullptr);
+    }
+  }
+
+  absl::StatusOr<std::shared_ptr<const Principal>> Admit() {
+    std::string_view method = call_.method();
+    method.remove_prefix(method.starts_with('/') ? 1 : 0);
+    const MethodRole* const rule = FindMethodRole(method);
+    if (rule == nullptr) return NotOffered();
+    const grpc::ServerContextBase& context = *call_.server_context();
+    const std::string certificate = CertificateName(context);
+    const std::string host = PeerHost(context.peer());
+    const Credentials shown{.authorization = AuthorizationOf(context.client_metadata()),
+                            .certificate_name = certificate,
+                            .peer_host = host};
+    if (!rule->role) return access_.Anyone(shown);
+    return access_.Admit(shown, *rule->role);
+  }
+
+  AccessControl& access_;
+  Metrics& metrics_;
+  grpc::experimental::ServerRpcInfo& call_;
+  absl::Status verdict_;
+};
+
+class InterceptorFactory final : public grpc::experimental::ServerInterceptorFactoryInterface {
+ public:
+  InterceptorFactory(AccessControl& access, Metrics& metrics)
+      : access_(access), metrics_(metrics) {}
+
+  grpc::experimental::Interceptor* CreateServerInterceptor(
+      grpc::experimental::ServerRpcInfo* info) override {
+    return new Interceptor(access_, metrics_, *info);  // gRPC's from now on
+  }
+
+ private:
+  AccessControl& access_;
+  Metrics& metrics_;
+};
+
+class ContextAllocator final : public grpc::ContextAllocator {
+ public:
+  grpc::CallbackServerContext* NewCallbackServerContext() override { return new CallContext; }
+  // gRPC hands over the contexts of unknown methods too, which it made and deletes itself.
+  void Release(grpc::CallbackServerContext* context) override {
+    delete dynamic_cast<CallContext*>(context);
+  }
+};
+
+}  // namespace
+
+absl::Status VerdictOf(const grpc::CallbackServerContext& context) {
+  const auto* const judged = dynamic_cast<const CallContext*>(&context);
+  return judged != nullptr ? judged->verdict : CallContext().verdict;
+}
+
+std::shared_ptr<const Principal> PrincipalOf(const grpc::CallbackServerContext& context) {
+  const auto* const judged = dynamic_cast<const CallContext*>(&context);
+  return judged != nullptr ? judged->principal : nullptr;
+}
+
+void AddCallGate(AccessControl& access, Metrics& metrics, grpc::ServerBuilder& builder) {
+  builder.SetContextAllocator(std::make_unique<ContextAllocator>());
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> gates;
+  gates.push_back(std::make_unique<InterceptorFactory>(access, metrics));
+  builder.experimental().SetInterceptorCreators(std::move(gates));
+}
+
+}  // namespace sinkd

@@ -1,0 +1,18 @@
+#include "server/service/calls/caller.h"
+
+#include "server/service/calls/call_gate.h"
+#include "server/service/calls/peer_host.h"
+
+namespace sinkd {
+
+Caller CallerOf(const grpc::CallbackServerContext& context) {
+  const std::shared_ptr<const Principal> principal = PrincipalOf(context);
+  if (!principal) return {.name = PeerHost(context.peer())};
+  return {.name = principal->name(), .weight = principal->weight(), .principal = principal};
+}
+
+Account AccountOf(const Caller& caller, Lane lane) {
+  return {.caller = caller.name, .weight = caller.weight, .lane = lane};
+}
+
+}  // namespace sinkd

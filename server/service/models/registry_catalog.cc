@@ -1,0 +1,73 @@
+#include "server/service/models/registry_catalog.h"
+
+#include <span>
+#include <utility>
+#include <variant>
+
+#include <absl/strings/str_cat.h>
+
+#include "server/base/status.h"
+#include "server/mechanism/loaded_study_model.h"
+#include "server/models/pass_memory.h"
+
+namespace sinkd {
+namespace {
+
+class LoadedModelRunner final : public SampleRunner {
+ public:
+  LoadedModelRunner(ModelHandle model, std::shared_ptr<MemoryBudget> budget)
+      : model_(std::move(model)),
+        study_model_(model_, budget),
+        memory_(info(), std::move(budget)) {}
+
+  const ModelInfo& info() const override { return model_->model->info(); }
+
+  absl::StatusOr<EncodedSample> Encode(const SampleInput& input,
+                                       std::string_view date) const override {
+    if (model_->tokenizer) return EncodeSample(*model_->tokenizer, input, date);
+    if (const auto* ids = std::get_if<TokenIdsInput>(&input)) {
+      return EncodedSample{.ids = ids->ids,
+                           .chat_rendered = ids->chat_rendered,
+                           .prompt_tokens = static_cast<int64_t>(ids->ids.size())};
+    }
+    return FailedPrecondition(
+        absl::StrCat("models/", model_->id,
+                     " has no usable tokenizer: ", model_->tokenizer_problem),
+        {.reason = "TOKENIZER_MISSING",
+         .subject = absl::StrCat("models/", model_->id),
+         .fix = "send token ids, or put the checkpoint's tokenizer.json beside its weights"});
+  }
+
+  std::string TokenText(int32_t id) const override {
+    return model_->tokenizer ? model_->tokenizer->TokenText(id) : std::string();
+  }
+
+  absl::StatusOr<std::vector<Trace>> Run(std::span<const TokenIds> batch,
+                                         const TraceRequest& request,
+                                         std::stop_token stop) const override {
+    std::vector<int64_t> lengths;
+    for (const TokenIds& ids : batch) lengths.push_back(static_cast<int64_t>(ids.size()));
+    SINKD_ASSIGN_OR_RETURN(const MemoryBudget::Hold hold, memory_.Hold(lengths));
+    return model_->model->Run(batch, request, std::move(stop));
+  }
+
+  std::unique_ptr<Study> StartStudy(StudyParameters parameters,
+                                    std::vector<StudySample> samples) const override {
+    return NewStudy(std::move(parameters), study_model_, std::move(samples));
+  }
+
+ private:
+  const ModelHandle model_;
+  const LoadedStudyModel study_model_;
+  const PassMemory memory_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const SampleRunner>> RegistryCatalog::Acquire(
+    std::string_view id) const {
+  SINKD_ASSIGN_OR_RETURN(ModelHandle model, registry_.Acquire(id));
+  return std::make_shared<LoadedModelRunner>(std::move(model), registry_.budget());
+}
+
+}  // namespace sinkd

@@ -1,0 +1,67 @@
+#include "server/service/runs/run_fold.h"
+
+#include <future>
+#include <utility>
+#include <vector>
+
+#include "server/base/status.h"
+#include "server/service/runs/stored_record.h"
+
+namespace sinkd {
+namespace {
+
+constexpr int kRecordsPerPage = 1000;
+
+AnalysisSpec WithoutWhatIsNotOfSinks(AnalysisSpec spec, const LevelFilter& level) {
+  if (level.empty()) return spec;
+  spec.compensation.reset();
+  spec.sink_rate.reset();
+  return spec;
+}
+
+}  // namespace
+
+RunFold::RunFold(AnalysisSpec spec, const LevelFilter& level)
+    : level_(level), summary_(WithoutWhatIsNotOfSinks(std::move(spec), level)) {}
+
+absl::Status RunFold::Add(RunStore& store, const std::string& run_id, const std::stop_token& stop) {
+  const auto read = [&store, &run_id](int64_t after) {
+    return store.ReadRecords(run_id, {.after = after, .limit = kRecordsPerPage});
+  };
+  absl::StatusOr<std::vector<Record>> page = read(0);
+  while (page.ok() && !page->empty()) {
+    if (stop.stop_requested()) return Cancelled("the summary is not wanted any more");
+    auto next = std::async(std::launch::async, read, page->back().sequence);
+    const absl::Status added = AddPage(*page);
+    page = next.get();
+    SINKD_RETURN_IF_ERROR(added);
+  }
+  return page.status();
+}
+
+absl::Status RunFold::AddPage(const std::vector<Record>& records) {
+  for (const Record& stored : records) {
+    if (stored.failed) continue;
+    SINKD_ASSIGN_OR_RETURN(SampleRecord record, ReadPayload(stored));
+    if (!level_.empty()) {
+      std::erase_if(record.sinks, [this](const Sink& sink) {
+        return (level_.l_start && sink.level.l_start != *level_.l_start) ||
+               (level_.lifetime && sink.level.lifetime != *level_.lifetime);
+      });
+    }
+    SINKD_RETURN_IF_ERROR(summary_.Add(record));
+  }
+  return absl::OkStatus();
+}
+
+SummaryReport RunFold::Report() const {
+  SummaryReport report = summary_.Report();
+  if (!level_.empty()) {
+    report.notes.emplace_back(
+        "only sinks of the level asked for; primary sinks are always in, and compensation and the "
+        "sink rate, which are not about single sinks, never");
+  }
+  return report;
+}
+
+}  // namespace sinkd

@@ -1,0 +1,190 @@
+#include "server/service/runs/run_groups.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <absl/strings/str_cat.h>
+
+#include "server/base/status.h"
+#include "server/service/analyze/codec_detection.h"
+#include "server/service/analyze/codec_spec.h"
+#include "server/service/runs/codec_run.h"
+#include "server/store/run_rules.h"
+
+namespace sinkd {
+namespace {
+
+constexpr int kMaxNames = 1000;
+constexpr int kPageSize = 1000;
+
+absl::StatusOr<std::vector<Run>> FindNamed(RunStore& store,
+                                           const sinks::v1::SummarizeRunsRequest& request,
+                                           const ListOptions& filter) {
+  SINKD_RETURN_IF_ERROR(CheckRange("names", request.names_size(), 1, kMaxNames));
+  std::set<std::string> ids;
+  for (int i = 0; i < request.names_size(); ++i) {
+    SINKD_ASSIGN_OR_RETURN(const std::string id,
+                           DecodeRunName(request.names(i), absl::StrCat("names[", i, "]")));
+    ids.insert(id);
+  }
+  std::vector<Run> runs;
+  for (const std::string& id : ids) {
+    SINKD_ASSIGN_OR_RETURN(Run run, store.Get(id));
+    if (Meets(run, filter)) runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+absl::StatusOr<std::vector<Run>> FindFiltered(RunStore& store, ListOptions filter) {
+  filter.page_size = kPageSize;
+  std::vector<Run> runs;
+  do {
+    SINKD_ASSIGN_OR_RETURN(RunPage page, store.List(filter));
+    runs.insert(runs.end(), std::make_move_iterator(page.runs.begin()),
+                std::make_move_iterator(page.runs.end()));
+    filter.page_token = std::move(page.next_page_token);
+  } while (!filter.page_token.empty());
+  return runs;
+}
+
+absl::StatusOr<std::vector<Run>> FindRuns(RunStore& store,
+                                          const sinks::v1::SummarizeRunsRequest& request) {
+  if (request.names_size() == 0 && !request.has_filter()) {
+    return InvalidArgument("the request chooses no runs",
+                           {.reason = "NO_RUNS_CHOSEN",
+                            .subject = "names",
+                            .fix = "give names, a filter (an empty one takes all), or both"});
+  }
+  SINKD_ASSIGN_OR_RETURN(const ListOptions filter, DecodeFilter(request.filter()));
+  absl::StatusOr<std::vector<Run>> runs =
+      request.names_size() > 0 ? FindNamed(store, request, filter) : FindFiltered(store, filter);
+  if (!runs.ok()) return runs;
+  std::sort(runs->begin(), runs->end(), [](const Run& a, const Run& b) {
+    return std::tie(a.created, a.id) < std::tie(b.created, b.id);
+  });
+  return runs;
+}
+
+// A group's name; absent for runs that have none.
+absl::StatusOr<std::optional<std::string>> GroupOf(const Run& run,
+                                                   const sinks::v1::SummarizeRunsRequest& request) {
+  switch (static_cast<int>(request.grouping())) {
+    case sinks::v1::SUMMARY_GROUPING_UNSPECIFIED:
+      return std::nullopt;
+    case sinks::v1::SUMMARY_GROUPING_MODEL:
+      return absl::StrCat("models/", run.model_id);
+    case sinks::v1::SUMMARY_GROUPING_LABEL: {
+      const auto found = run.labels.find(request.label());
+      if (found == run.labels.end()) return std::nullopt;
+      return found->second;
+    }
+    case sinks::v1::SUMMARY_GROUPING_RUN:
+      return RunName(run.id);
+    default:
+      return UnknownEnum("grouping", request.grouping(), sinks::v1::SummaryGrouping_MAX);
+  }
+}
+
+absl::Status Lacks(const Run& run, const std::string& what) {
+  return FailedPrecondition(
+      absl::StrCat("the records of ", RunName(run.id), " do not hold ", what),
+      {.reason = "RUN_LACKS_ANALYSIS",
+       .subject = RunName(run.id),
+       .fix = "leave this analysis out of spec, or analyse the samples with it"});
+}
+
+ScoreParameters Computing(ScoreParameters parameters) {  // without what only adds numbers
+  parameters.curves = parameters.all_positions = false;
+  return parameters;
+}
+
+// Whether records made with `made` hold what folding with `wanted` needs.
+absl::Status CheckHolds(const Run& run, const AnalysisSpec& made, const AnalysisSpec& wanted) {
+  if (!(wanted.detection == made.detection)) return Lacks(run, "sinks found with this detection");
+  if (wanted.scores && !(made.scores && Computing(*wanted.scores) == Computing(*made.scores))) {
+    return Lacks(run, "scores with these parameters");
+  }
+  if (wanted.regression && !made.scores) return Lacks(run, "scores, which the regression needs");
+  if (wanted.compensation && !made.compensation) return Lacks(run, "compensation curves");
+  if (wanted.sink_rate && wanted.sink_rate != made.sink_rate) {
+    return Lacks(run, "the sink rate with these parameters");
+  }
+  return absl::OkStatus();
+}
+
+// What the run is to be folded with.
+absl::StatusOr<AnalysisSpec> SpecFor(const Run& run,
+                                     const sinks::v1::SummarizeRunsRequest& request) {
+  SINKD_ASSIGN_OR_RETURN(StreamSpec made, ReadRunSpec(run));
+  made.analysis.portrait.reset();
+  if (!request.has_spec()) return made.analysis;
+  SINKD_ASSIGN_OR_RETURN(AnalysisSpec wanted, DecodeAnalyses(request.spec()));
+  if (!request.spec().has_detection()) wanted.detection = made.analysis.detection;
+  wanted.portrait.reset();
+  SINKD_RETURN_IF_ERROR(CheckHolds(run, made.analysis, wanted));
+  return wanted;
+}
+
+absl::Status Differ(const std::string& first, const Run& second) {
+  return FailedPrecondition(
+      absl::StrCat(RunName(first), " and ", RunName(second.id),
+                   " were made with different parameters"),
+      {.reason = "RUNS_DIFFER",
+       .subject = RunName(second.id),
+       .fix = "group by run, choose runs of the same parameters, or give spec"});
+}
+
+constexpr int32_t kMostPoints = 100000;
+
+absl::Status CheckPoints(int32_t points) {
+  if (points >= 0 && points <= kMostPoints) return absl::OkStatus();
+  return InvalidArgument("regression_points is out of range",
+                         {.reason = "OUT_OF_RANGE",
+                          .subject = "regression_points",
+                          .value = absl::StrCat(points),
+                          .fix = absl::StrCat("choose from 0 to ", kMostPoints)});
+}
+
+// Sinks of the run that a regression with these parameters is fitted to.
+int64_t SinksFitted(const Run& run, const RegressionParameters& parameters) {
+  const SinkCounts& sinks = run.counts.sinks;
+  return sinks.secondary + (parameters.include_primary ? sinks.primary : 0);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<RunGroup>> FindRunGroups(
+    RunStore& store, const sinks::v1::SummarizeRunsRequest& request) {
+  SINKD_RETURN_IF_ERROR(CheckPoints(request.regression_points()));
+  SINKD_ASSIGN_OR_RETURN(const std::vector<Run> runs, FindRuns(store, request));
+  std::map<std::optional<std::string>, RunGroup> groups;
+  std::map<std::optional<std::string>, int64_t> fitted;
+  for (const Run& run : runs) {
+    SINKD_ASSIGN_OR_RETURN(const std::optional<std::string> name, GroupOf(run, request));
+    SINKD_ASSIGN_OR_RETURN(AnalysisSpec spec, SpecFor(run, request));
+    const auto [group, is_new] = groups.try_emplace(name);
+    if (is_new) {
+      group->second = {.name = name.value_or(""), .spec = std::move(spec)};
+    } else if (!(group->second.spec == spec)) {
+      return Differ(group->second.runs.front(), run);
+    }
+    group->second.runs.push_back(run.id);
+    const auto& regression = group->second.spec.regression;
+    if (regression) fitted[name] += SinksFitted(run, *regression);
+  }
+  std::vector<RunGroup> sorted;
+  for (auto& [name, group] : groups) {
+    const int32_t most = request.regression_points();
+    if (most > 0 && group.spec.regression && fitted[name] <= most) {
+      group.spec.regression->points = true;
+    }
+    sorted.push_back(std::move(group));
+  }
+  return sorted;
+}
+
+}  // namespace sinkd

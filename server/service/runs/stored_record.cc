@@ -1,0 +1,165 @@
+#include "server/service/runs/stored_record.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include <absl/strings/str_cat.h>
+
+#include "server/access/sha256.h"
+#include "server/base/status.h"
+#include "server/service/analyze/codec_record.h"
+#include "server/service/calls/status_mapping.h"
+#include "server/service/runs/decode_record.h"
+#include "server/store/run_rules.h"
+
+namespace sinkd {
+namespace {
+
+void AppendNumber(int64_t number, std::string& bytes) {
+  for (int shift = 0; shift < 64; shift += 8) {
+    bytes += static_cast<char>(static_cast<uint64_t>(number) >> shift);
+  }
+}
+
+absl::Status NoPayload(const Record& record) {
+  return Internal(absl::StrCat("the record of sample ", Shorten(record.sample_key),
+                               " in the store cannot be read"));
+}
+
+std::string EncodeInput(const EncodedSample& sample) {
+  sinks::v1::TokenIdsInput out;
+  out.mutable_ids()->Assign(sample.ids.begin(), sample.ids.end());
+  out.set_chat_rendered(sample.chat_rendered);
+  return out.SerializeAsString();
+}
+
+absl::Status BadStored(const std::string& what, const sinks::v1::StoredRecord& record,
+                       const std::string& fix) {
+  return InvalidArgument(what, {.reason = "BAD_STORED_RECORD",
+                                .subject = "records",
+                                .value = Shorten(record.sample_key()),
+                                .fix = fix});
+}
+
+absl::Status TakeOutcome(const sinks::v1::StoredRecord& proto, Record& out) {
+  switch (proto.outcome_case()) {
+    case sinks::v1::StoredRecord::kRecord: {
+      SINKD_ASSIGN_OR_RETURN(const SampleRecord record, DecodeRecord(proto.record()));
+      out.sample_index = record.sample_index;
+      out.tokens = record.positions;
+      out.sinks = CountSinks(record);
+      out.payload = proto.record().SerializeAsString();
+      return absl::OkStatus();
+    }
+    case sinks::v1::StoredRecord::kError:
+      out.failed = true;
+      out.sample_index = proto.error().sample_index();
+      out.payload = proto.error().SerializeAsString();
+      return absl::OkStatus();
+    case sinks::v1::StoredRecord::OUTCOME_NOT_SET:
+      break;
+  }
+  return BadStored("a stored record has neither a record nor an error", proto,
+                   "set one of record, error");
+}
+
+}  // namespace
+
+std::string KeyOfTokens(const EncodedSample& sample) {
+  std::string bytes;
+  bytes.reserve(8 * (sample.ids.size() + 5));
+  AppendNumber(sample.prompt_tokens, bytes);
+  AppendNumber(sample.response_tokens, bytes);
+  AppendNumber(sample.chat_rendered ? 1 : 0, bytes);
+  AppendNumber(sample.token_spans_boundary ? 1 : 0, bytes);
+  for (const int32_t id : sample.ids) AppendNumber(id, bytes);
+  return absl::StrCat("sha256:", Sha256(bytes));
+}
+
+std::string KeyOfId(std::string_view sample_id) {
+  if (sample_id.empty() || CheckSampleKey(sample_id).ok()) return std::string(sample_id);
+  return absl::StrCat("sha256:", Sha256(sample_id));
+}
+
+SinkCounts CountSinks(const SampleRecord& record) {
+  SinkCounts counts;
+  for (const Sink& sink : record.sinks) {
+    switch (sink.kind) {
+      case SinkKind::kPrimary:
+        ++counts.primary;
+        break;
+      case SinkKind::kSecondary:
+        ++counts.secondary;
+        break;
+      case SinkKind::kNoise:
+        ++counts.noise;
+        break;
+    }
+  }
+  return counts;
+}
+
+Record KeepRecord(std::string key, const SampleRecord& record, const EncodedSample* sample) {
+  constexpr size_t kOnePart = SIZE_MAX;
+  return {.sample_key = std::move(key),
+          .sample_index = record.sample_index,
+          .tokens = record.positions,
+          .sinks = CountSinks(record),
+          .payload = EncodeRecord(record, kOnePart).front().SerializeAsString(),
+          .input = sample == nullptr ? std::nullopt : std::optional(EncodeInput(*sample))};
+}
+
+Record KeepFailure(std::string key, int64_t sample_index, const std::string& sample_id,
+                   const absl::Status& status) {
+  sinks::v1::SampleError error;
+  error.set_sample_index(sample_index);
+  error.set_sample_id(sample_id);
+  *error.mutable_status() = ToRpcStatus(status);
+  return {.sample_key = std::move(key),
+          .sample_index = sample_index,
+          .failed = true,
+          .payload = error.SerializeAsString(),
+          .input = std::nullopt};
+}
+
+absl::StatusOr<sinks::v1::StoredRecord> EncodeStored(const Record& record) {
+  sinks::v1::StoredRecord out;
+  out.set_sequence(record.sequence);
+  out.set_sample_key(record.sample_key);
+  const bool read = record.failed ? out.mutable_error()->ParseFromString(record.payload)
+                                  : out.mutable_record()->ParseFromString(record.payload);
+  if (!read) return NoPayload(record);
+  if (record.input && !out.mutable_token_ids()->ParseFromString(*record.input)) {
+    return NoPayload(record);
+  }
+  return out;
+}
+
+absl::StatusOr<Record> DecodeStored(sinks::v1::StoredRecord&& proto) {
+  Record out;
+  out.sample_key = proto.sample_key();
+  SINKD_RETURN_IF_ERROR(CheckSampleKey(out.sample_key));
+  SINKD_RETURN_IF_ERROR(TakeOutcome(proto, out));
+  if (!proto.has_token_ids()) return out;
+  if (!out.failed && proto.token_ids().ids_size() != proto.record().positions()) {
+    return BadStored("a stored record has another number of token ids than positions", proto,
+                     "leave token_ids out, or give one id a position");
+  }
+  out.input = proto.token_ids().SerializeAsString();
+  return out;
+}
+
+absl::StatusOr<SampleRecord> ReadPayload(const Record& record) {
+  thread_local sinks::v1::SampleRecord proto;  // its memory serves the next record too
+  if (!proto.ParseFromString(record.payload)) return NoPayload(record);
+  return DecodeRecord(proto);
+}
+
+absl::StatusOr<sinks::v1::SampleError> ReadFailure(const Record& record) {
+  sinks::v1::SampleError error;
+  if (!error.ParseFromString(record.payload)) return NoPayload(record);
+  return error;
+}
+
+}  // namespace sinkd

@@ -1,0 +1,51 @@
+// StudyOpening: from a request to a StudyPlan, the answer that tells the client what it is, and
+// when its time is up.
+//
+// Thread-safety: pure functions over shared resources.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <absl/status/statusor.h>
+
+#include "server/mechanism/study_report.h"
+#include "server/service/analyze/stream_plan.h"
+#include "server/service/calls/caller.h"
+#include "server/service/studies/codec_study_request.h"
+#include "sinks/v1/mechanism.pb.h"
+
+namespace sinkd {
+
+// No report is larger; clients raise their limit on messages, 4 MiB by default, to this.
+inline constexpr int64_t kMaxReportBytes = int64_t{64} << 20;
+
+// Everything about a study that is fixed once its request has been accepted.
+// Ownership: keeps the model in memory.
+struct StudyPlan {
+  StudyRequest request;
+  std::shared_ptr<const SampleRunner> runner;
+  std::unique_ptr<Executor::Stream> device;  // one step waits at a time
+  std::unique_ptr<Executor::Stream> cpu;     // one sample to encode, or the report
+};
+
+// Checks the request, takes hold of its model and of places in the queues. Errors as the proto says
+// of RunStudy.
+absl::StatusOr<StudyPlan> OpenStudy(const sinks::v1::RunStudyRequest& proto,
+                                    const StreamResources& resources, const StreamLimits& limits,
+                                    const Caller& caller);
+
+sinks::v1::StudyStarted DescribeStudy(const StudyPlan& plan, const StreamLimits& limits,
+                                      const std::string& request_id);
+
+// When a study stops and reports what it has: after its budget, or a moment before the deadline,
+// 5% of the time until then but 0.2 to 2 seconds. time_point::max(): never.
+Executor::Clock::time_point EndOfStudy(
+    Executor::Clock::time_point now, Executor::Clock::time_point deadline,
+    const std::optional<std::chrono::duration<double>>& time_budget);
+
+// The report of a study whose time ran out before a single sample was encoded.
+StudyReport EmptyReport(const StudyParameters& parameters, const std::string& why);
+
+}  // namespace sinkd
