@@ -1,4 +1,4 @@
-"""README's table of dependencies has all that is installed, with the versions that are pinned.
+"""The table of dependencies in docs/building.md has all that is installed, with the versions that are pinned.
 
     python -m tests.docs.dependencies_test BUILD_DIR ORACLE_DIR
 """
@@ -11,7 +11,7 @@ import unittest
 from tests.docs.pages import ROOT
 from tests.e2e.sinkd_process import main
 
-# What README calls Debian's packages where that is not the package's own name.
+# What the page calls Debian's packages where that is not the package's own name.
 CALLED = {
     "libboost-math-dev": "Boost.Math", "libssl-dev": "OpenSSL", "libgtest-dev": "GoogleTest",
     "libgmock-dev": "GoogleTest", "libgrpc++-dev": "gRPC", "protobuf-compiler": "Protobuf",
@@ -53,7 +53,7 @@ def go_tools():
 
 class Dependencies(unittest.TestCase):
     def setUp(self):
-        text = (ROOT / "README.md").read_text()
+        text = (ROOT / "docs/building.md").read_text()
         table = text[text.index("| dependency | for | version |"):].split("\n\n")[0]
         self.rows = [line.lower() for line in table.splitlines()[2:]]
 
@@ -65,13 +65,13 @@ class Dependencies(unittest.TestCase):
     def check(self, name, version=None):
         with self.subTest(name):
             rows = self.rows_of(name)
-            self.assertNotEqual(rows, [], "not in README")
+            self.assertNotEqual(rows, [], "not in docs/building.md")
             if version:
                 last = [row.split("|")[3] for row in rows]
                 self.assertTrue(any(version in each or "](" in each for each in last),
-                                f"{version} is not what README says: {last}")
+                                f"{version} is not what docs/building.md says: {last}")
 
-    def test_all_are_in_the_readme(self):
+    def test_all_are_in_the_table(self):
         for package in debian_packages():
             self.check(CALLED.get(package, re.sub(r"^lib(?!pq)|-dev$", "", package)))
         for name, version in python_packages():
