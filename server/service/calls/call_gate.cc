@@ -8,6 +8,7 @@
 #include <grpc/grpc.h>
 #include <grpcpp/support/server_interceptor.h>
 
+#include "server/access/certificate_name.h"
 #include "server/access/method_roles.h"
 #include "server/base/status.h"
 #include "server/service/calls/peer_host.h"
@@ -38,14 +39,11 @@ std::vector<std::string_view> AuthorizationOf(
   return values;
 }
 
-std::string CertificateName(const grpc::ServerContextBase& context) {
+std::string CertificateNameOf(const grpc::ServerContextBase& context) {
   const std::shared_ptr<const grpc::AuthContext> peer = context.auth_context();
   if (!peer || !peer->IsPeerAuthenticated()) return {};
-  for (const char* property : {GRPC_X509_CN_PROPERTY_NAME, GRPC_X509_SAN_PROPERTY_NAME}) {
-    const std::vector<grpc::string_ref> values = peer->FindPropertyValues(property);
-    if (!values.empty() && !values[0].empty()) return {values[0].data(), values[0].size()};
-  }
-  return {};
+  const std::vector<grpc::string_ref> pem = peer->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
+  return pem.empty() ? std::string() : CertificateNameOfPem({pem[0].data(), pem[0].size()});
 }
 
 class Interceptor final : public grpc::experimental::Interceptor {
@@ -87,7 +85,7 @@ class Interceptor final : public grpc::experimental::Interceptor {
     const MethodRole* const rule = FindMethodRole(method);
     if (rule == nullptr) return NotOffered();
     const grpc::ServerContextBase& context = *call_.server_context();
-    const std::string certificate = CertificateName(context);
+    const std::string certificate = CertificateNameOf(context);
     const std::string host = PeerHost(context.peer());
     const Credentials shown{.authorization = AuthorizationOf(context.client_metadata()),
                             .certificate_name = certificate,
