@@ -18,7 +18,7 @@ readonly build_packages=(
   cmake ninja-build g++ pkg-config make git ccache mold
   libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
   prometheus-cpp-dev libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev
-  libboost-math-dev libcpp-httplib-dev libsqlite3-dev libpq-dev libyaml-cpp-dev libssl-dev
+  libboost-dev libboost-math-dev libsqlite3-dev libpq-dev libyaml-cpp-dev libssl-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   python3-venv python3-pip
 )

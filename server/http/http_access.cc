@@ -20,11 +20,12 @@ std::string HostName(std::string_view host) {
   return name;
 }
 
-bool IsLoopbackName(const std::string& name) {
-  if (name == "localhost" || name == "[::1]") return true;
-  in_addr address{};
-  // An address, not a name that begins like one.
-  return name.starts_with("127.") && inet_pton(AF_INET, name.c_str(), &address) == 1;
+// With an IPv6 address in brackets.
+bool IsAddress(const std::string& name) {
+  in6_addr address{};
+  if (!name.starts_with('[')) return inet_pton(AF_INET, name.c_str(), &address) == 1;
+  return name.ends_with(']') &&
+         inet_pton(AF_INET6, name.substr(1, name.size() - 2).c_str(), &address) == 1;
 }
 
 bool Holds(const std::vector<std::string>& values, std::string_view value) {
@@ -36,7 +37,7 @@ bool Holds(const std::vector<std::string>& values, std::string_view value) {
 bool AnswersToHost(const HttpAccess& access, std::string_view host) {
   if (access.any_host) return true;
   const std::string name = HostName(host);
-  return IsLoopbackName(name) ||
+  return name == "localhost" || IsAddress(name) ||
          std::any_of(access.hosts.begin(), access.hosts.end(),
                      [&name](const std::string& each) { return HostName(each + ":") == name; });
 }

@@ -1,9 +1,10 @@
-// HttpAccess: which names of this server, and which other sites' pages, the page and the API
-// answer.
+// HttpAccess: which names of this server, and which other sites' pages, the page, the API and the
+// metrics answer.
 //
 // A browser sends requests to 127.0.0.1 for any site whose name resolves to it (DNS rebinding), and
 // that site's scripts may then read the answers. What such a request cannot hide is the site's name
-// in its Host header; so a server that only this machine reaches answers to loopback names only.
+// in its Host header; so a server that only this machine reaches answers to no names but localhost
+// and its own. To addresses it answers always: nobody but itself can be behind one.
 //
 // Thread-safety: values; the functions are pure.
 #pragma once
@@ -17,7 +18,7 @@ namespace sinkd {
 
 struct HttpAccess {
   bool any_host = true;              // whatever the Host header says
-  std::vector<std::string> hosts;    // else: these, without port, beside loopback names
+  std::vector<std::string> hosts;    // else: these, without port, beside localhost and addresses
   std::vector<std::string> origins;  // whose pages may read answers (CORS); "*": every page
 };
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,7 @@ namespace sinkd {
 struct HttpQuery {
   std::vector<std::string> path;  // segments, decoded: {"api", "v1", "runs"}
   std::vector<std::pair<std::string, std::string>> parameters;  // decoded, in the order sent
+  std::string caller;                                           // its name, else its host
   std::string request_id;                                       // for the log
   std::optional<TraceContext> trace = std::nullopt;             // the caller's, for the log
 };
@@ -28,6 +30,7 @@ struct HttpAnswer {
   int status = 200;
   std::string content_type;
   std::string body;
+  std::string_view fixed_body = {};  // in its place: bytes that live as long as the program
   std::vector<std::pair<std::string, std::string>> headers;  // beside those of every answer
 };
 

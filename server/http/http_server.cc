@@ -1,96 +1,48 @@
 #include "server/http/http_server.h"
 
-#include <httplib.h>
-
-#include <atomic>
+#include <algorithm>
 #include <chrono>
-#include <mutex>
+#include <future>
+#include <list>
+#include <map>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
 
 #include "server/base/containment.h"
-#include "server/base/request_id.h"
 #include "server/base/status.h"
-#include "server/http/hangup_watch.h"
+#include "server/http/connection.h"
+#include "server/http/http_head.h"
 #include "server/http/site.h"
-#include "server/http/socket_stream.h"
-#include "server/http/tls_stream.h"
+#include "server/http/tls_acceptor.h"
 #include "server/telemetry/log.h"
 #include "server/telemetry/trace_fields.h"
 
 namespace sinkd {
 namespace {
 
-constexpr size_t kThreads = 4;     // for what is not the API
-constexpr int kQueriesAtOnce = 8;  // of the API, each on a thread of its own
-constexpr size_t kMaxBodyBytes = 1024;
+namespace asio = boost::asio;
+using boost::system::error_code;
+using std::chrono::seconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kQueriesAtOnce = 8;     // of the API
+constexpr int64_t kQueriesOfCaller = 6;  // what a browser asks at once
+constexpr int kRequestsOfConnection = 1000;
+// Of queries' answers whose clients have not taken them yet. What is over keeps new queries out.
+constexpr size_t kMostUnsentBytes = size_t{256} << 20;
+constexpr size_t kMostUnsentBytesOfCaller = size_t{64} << 20;
+constexpr std::chrono::milliseconds kLook{100};  // between two looks for clients that left
+constexpr seconds kLastWords{1};                 // for what is being written when the server stops
 constexpr size_t kMaxLoggedPath = 200;
-constexpr char kText[] = "text/plain; charset=utf-8";
-constexpr char kPrometheusText[] = "text/plain; version=0.0.4; charset=utf-8";
-
-// One of kQueriesAtOnce, until it is destroyed.
-class QueryPlace {
- public:
-  explicit QueryPlace(std::atomic<int>& taken)
-      : taken_(taken), has_place_(taken.fetch_add(1) < kQueriesAtOnce) {}
-  ~QueryPlace() { taken_.fetch_sub(1); }
-  QueryPlace(const QueryPlace&) = delete;
-  QueryPlace& operator=(const QueryPlace&) = delete;
-
-  bool has_place() const { return has_place_; }
-
- private:
-  std::atomic<int>& taken_;
-  const bool has_place_;
-};
-
-// What httplib does not tell its handlers of the request they answer.
-struct Visit {
-  int socket = -1;
-  std::string accepted;          // Accept-Encoding of a request to the site
-  std::string certificate_name;  // of the client's certificate
-  std::string caller;            // its name, once it is admitted
-  std::optional<QueryPlace> place;
-};
-thread_local Visit* visit_of_this_thread = nullptr;
-
-// httplib's server, but for how connections come, and how they are read and written.
-class VisitServer final : public httplib::Server {
- public:
-  // Reads a request from `socket`, which it owns, and answers it.
-  // `tls` null: in plaintext.
-  void Answer(int socket, TlsAcceptor* tls) {
-    SocketStream stream(socket);
-    Visit visit{.socket = socket};
-    if (tls == nullptr) return Answer(stream, visit);
-    const std::shared_ptr<SSL_CTX> context = tls->context();
-    if (!context) return;
-    TlsStream secured(stream, context);
-    if (!secured.Handshake()) return;
-    visit.certificate_name = secured.ClientName();
-    Answer(secured, visit);
-  }
-
- private:
-  void Answer(httplib::Stream& stream, Visit& visit) {
-    visit_of_this_thread = &visit;
-    bool closed = false;
-    // To the site httplib would answer with ranges and compressed, whatever the ETag stands for.
-    const auto set_up = [&visit](httplib::Request& request) {
-      if (!Site::Has(request.path)) return;
-      const std::string id = RequestIdOf(Site::OnlyValue(request, kRequestIdHeader));
-      request.headers.erase(kRequestIdHeader);
-      request.headers.emplace(kRequestIdHeader, id);
-      visit.accepted = request.get_header_value("Accept-Encoding");
-      request.headers.erase("Accept-Encoding");
-      request.headers.erase("Range");
-      request.ranges.clear();
-    };
-    process_request(stream, /*close_connection=*/true, closed, set_up);
-  }
-};
 
 LogLevel LevelOf(int status) {
   if (status == 429 || status == 503) return LogLevel::kWarning;
@@ -98,111 +50,239 @@ LogLevel LevelOf(int status) {
 }
 
 // Without what follows the path, which callers choose.
-void LogAnswer(const httplib::Request& request, const std::string& caller, int status,
-               std::chrono::duration<double> seconds) {
-  const std::string path = Shorten(request.path, kMaxLoggedPath);
-  const std::string id = request.get_header_value(kRequestIdHeader);
-  std::vector<LogField> fields = {{"request_id", id},   {"method", request.method},
-                                  {"path", path},       {"status", status},
-                                  {"seconds", seconds}, {"peer", request.remote_addr}};
-  if (!caller.empty()) fields.emplace_back("caller", caller);
-  const std::optional<TraceContext> trace = Site::TraceOf(request);
+void LogAnswer(const HttpHead& head, const std::string& host, const Site::Plan& plan, int status,
+               std::chrono::duration<double> took) {
+  const std::string path = Shorten(head.path(), kMaxLoggedPath);
+  std::vector<LogField> fields = {{"request_id", plan.request_id},
+                                  {"method", head.method},
+                                  {"path", path},
+                                  {"status", status},
+                                  {"seconds", took},
+                                  {"peer", host}};
+  if (!plan.caller.empty()) fields.emplace_back("caller", plan.caller);
+  const std::optional<TraceContext> trace = ParseTraceparent(head.Only("traceparent"));
   for (const LogField& field : TraceFields(trace)) fields.push_back(field);
   Log(LevelOf(status), "request done", fields);
 }
 
+absl::Status TooMany() {
+  return ResourceExhausted(
+      "too many queries of the API are under way, or too much of their "
+      "answers is not taken yet",
+      {.reason = "API_FULL",
+       .subject = "api",
+       .fix = "retry when another one is done",
+       .retry_after = seconds(1)});
+}
+
+absl::Status Stopping() {
+  return Unavailable("the server is stopping", {.reason = "SERVER_STOPPING",
+                                                .subject = "server",
+                                                .fix = "retry, at another server or later",
+                                                .retry_after = seconds(1)});
+}
+
+// In a list until it is destroyed.
+template <typename T>
+class Listed {
+ public:
+  Listed(std::list<T>& list, T entry)
+      : list_(list), place_(list.insert(list.end(), std::move(entry))) {}
+  ~Listed() { list_.erase(place_); }
+  Listed(const Listed&) = delete;
+  Listed& operator=(const Listed&) = delete;
+
+ private:
+  std::list<T>& list_;
+  const typename std::list<T>::iterator place_;
+};
+
+struct Query {
+  HttpConnection* connection;
+  std::string caller;
+  std::stop_source stop;
+};
+
+struct Unsent {
+  std::string caller;
+  size_t bytes;
+};
+
 }  // namespace
 
 struct HttpServer::Internals {
-  explicit Internals(Sources given)
-      : sources(std::move(given)), site(sources.api, sources.page, sources.access) {
+  Internals(Sources given, int64_t most) : sources(std::move(given)), most_connections(most) {
     if (sources.tls != nullptr) tls.emplace(*sources.tls);
+    running = std::async(std::launch::async, [this] { Run(); });
   }
   ~Internals() { Stop(); }
 
-  void Stop() {
-    std::call_once(stopped, [this] {
-      if (loop) loop->Stop();
-      watch.StopAll();
-      threads.shutdown();
-    });
-  }
-
   const Sources sources;
-  const Site site;
-  HangupWatch watch;
-  std::atomic<int> queries = 0;
-  std::optional<TlsAcceptor> tls;
-  VisitServer server;
-  httplib::ThreadPool threads{kThreads + kQueriesAtOnce};
-  std::unique_ptr<AcceptLoop> loop;
+  const int64_t most_connections;
+  const Site site{sources};
   std::once_flag stopped;
 
-  void AnswerSite(const httplib::Request& request, httplib::Response& response) {
-    if (!Site::IsOfApi(request.path)) {
-      return site.Answer(request, visit_of_this_thread->accepted, {}, {}, response);
+  // On the loop's thread alone.
+  std::optional<TlsAcceptor> tls;
+  std::list<HttpConnection*> connections;
+  std::list<HttpConnection*> silent;  // whose clients are to speak, the longest silent first
+  std::list<Query> queries;
+  std::list<Unsent> unsent;
+  bool stopping = false;
+
+  asio::thread_pool query_threads{kQueriesAtOnce};
+  asio::thread_pool metrics_thread{1};
+  asio::io_context loop{1};
+  asio::steady_timer look{loop};
+  asio::executor_work_guard<asio::io_context::executor_type> work{loop.get_executor()};
+  std::future<void> running;
+  std::unique_ptr<AcceptLoop> accept;
+
+  void Run() {
+    const auto run = [this] {
+      loop.run();
+      return absl::OkStatus();
+    };
+    for (absl::Status ended = Contained(run); !ended.ok(); ended = Contained(run)) {
+      const std::string error(ended.message());
+      Log(LogLevel::kError, "the HTTP port failed", {{"error", error}});
     }
-    const auto begin = std::chrono::steady_clock::now();
-    AnswerApi(request, response);
-    response.set_header(kRequestIdHeader, request.get_header_value(kRequestIdHeader));
-    LogAnswer(request, visit_of_this_thread->caller, response.status,
-              std::chrono::steady_clock::now() - begin);
   }
 
-  void AnswerApi(const httplib::Request& request, httplib::Response& response) {
-    Visit& visit = *visit_of_this_thread;
-    // Until the answer is written: a slow reader holds a thread too.
-    visit.place.emplace(queries);
-    if (!visit.place->has_place()) return site.AnswerFull(request, response);
-    const HangupWatch::Guard guard(watch, visit.socket);
-    site.Answer(
-        request, visit.accepted, [&] { return Admit(request); }, guard.token(), response);
-  }
-
-  absl::Status Admit(const httplib::Request& request) const {
-    if (!sources.admit) return absl::OkStatus();
-    Credentials shown{.certificate_name = visit_of_this_thread->certificate_name,
-                      .peer_host = request.remote_addr};
-    const auto [begin, end] = request.headers.equal_range("Authorization");
-    for (auto each = begin; each != end; ++each) shown.authorization.push_back(each->second);
-    SINKD_ASSIGN_OR_RETURN(visit_of_this_thread->caller, sources.admit(shown));
-    return absl::OkStatus();
-  }
-
-  void AnswerMetrics(const httplib::Request& request, httplib::Response& response) const {
-    const absl::Status admitted = sources.metrics_open ? absl::OkStatus() : Admit(request);
-    if (admitted.ok()) return response.set_content(sources.metrics(), kPrometheusText);
-    Site::SendRefusal(admitted, response);
-  }
-
-  void AddRoutes() {
-    server.Get("/metrics", [this](const httplib::Request& request, httplib::Response& response) {
-      AnswerMetrics(request, response);
+  void Stop() {
+    std::call_once(stopped, [this] {
+      if (accept) accept->Stop();
+      asio::post(loop, asio::use_future([this] {
+                   stopping = true;
+                   for (Query& each : queries) each.stop.request_stop();
+                   for (HttpConnection* const each : silent) each->Close();
+                 }))
+          .wait();
+      query_threads.join();
+      metrics_thread.join();
+      work.reset();
+      if (running.wait_for(kLastWords) != std::future_status::ready) loop.stop();
+      running.wait();
     });
-    server.Get("/healthz", [](const httplib::Request&, httplib::Response& response) {
-      response.set_content("ok\n", kText);
+  }
+
+  // `socket` is a connection of AcceptLoop's.
+  void Take(int socket) {
+    asio::post(loop, [this, socket] {
+      asio::co_spawn(loop, Serve(socket), [](const std::exception_ptr& thrown) {
+        if (!thrown) return;
+        const absl::Status failed =
+            Contained([&thrown]() -> absl::Status { std::rethrow_exception(thrown); });
+        const std::string error(failed.message());
+        Log(LogLevel::kError, "no answer over HTTP", {{"error", error}});
+      });
     });
-    server.Get("/readyz", [this](const httplib::Request&, httplib::Response& response) {
-      const std::optional<std::string> reason = sources.not_ready();
-      response.status = reason ? 503 : 200;
-      response.set_content(reason ? *reason + "\n" : "ready\n", kText);
-    });
-    // httplib would wait for the body of a request that it then refuses.
-    server.set_pre_routing_handler(
-        [this](const httplib::Request& request, httplib::Response& response) {
-          if (Site::Has(request.path)) {
-            AnswerSite(request, response);
-            return httplib::Server::HandlerResponse::Handled;
-          }
-          if (request.method == "GET" || request.method == "HEAD") {
-            return httplib::Server::HandlerResponse::Unhandled;
-          }
-          response.status = 404;
-          return httplib::Server::HandlerResponse::Handled;
-        });
-    server.set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
-      if (!response.body.empty() || site.AnswerUnread(request, response)) return;
-      response.set_content(fmt::format("error {}\n", response.status), kText);
+  }
+
+  asio::awaitable<void> Serve(int socket) {
+    HttpConnection connection(loop, socket, sources.times);
+    const Listed open(connections, &connection);
+    MakeRoom();
+    if (tls) {
+      const Listed quiet(silent, &connection);
+      if (stopping || !co_await connection.Handshake(tls->context())) co_return;
+    }
+    for (int i = 0; i < kRequestsOfConnection; ++i) {
+      std::optional<absl::StatusOr<HttpHead>> head;
+      if (!stopping) {
+        const Listed quiet(silent, &connection);
+        head = co_await connection.ReadHead(/*first=*/i == 0);
+      }
+      if (!head) co_return;
+      if (!head->ok()) {
+        if (!co_await RefuseUnread(connection, head->status())) co_return;
+        break;
+      }
+      const bool last =
+          i + 1 == kRequestsOfConnection || (*head)->has_body || !(*head)->keeps_alive;
+      if (!co_await Answer(connection, **head, !last)) co_return;
+      if (last || stopping) break;
+    }
+    co_await connection.Leave();
+  }
+
+  // So that some who come now are served whatever others hold.
+  void MakeRoom() {
+    if (4 * static_cast<int64_t>(connections.size()) <= 3 * most_connections || silent.empty()) {
+      return;
+    }
+    silent.front()->Close();
+    silent.splice(silent.end(), silent, silent.begin());
+  }
+
+  asio::awaitable<bool> RefuseUnread(HttpConnection& connection, const absl::Status& error) {
+    HttpAnswer answer = site.RefuseUnread(connection.received(), error);
+    site.Dress({}, {}, answer);
+    co_return co_await connection.Write(FormatHead(answer, /*keep_alive=*/false), answer.body);
+  }
+
+  asio::awaitable<bool> Answer(HttpConnection& connection, const HttpHead& head, bool keep_alive) {
+    const Clock::time_point begin = Clock::now();
+    const Site::Plan plan = site.Route(head, {connection.host(), connection.certificate_name()});
+    HttpAnswer answer = co_await Make(connection, plan);
+    site.Dress(head, plan, answer);
+    if (!plan.request_id.empty()) {
+      LogAnswer(head, connection.host(), plan, answer.status, Clock::now() - begin);
+    }
+    const Listed waits(unsent, Unsent{plan.caller, answer.body.size()});
+    const std::string text = FormatHead(answer, keep_alive && !stopping);
+    co_return co_await connection.Write(
+        text, answer.fixed_body.empty() ? answer.body : answer.fixed_body);
+  }
+
+  asio::awaitable<HttpAnswer> Make(HttpConnection& connection, const Site::Plan& plan) {
+    if (plan.work == Site::Work::kNone) co_return plan.answer;
+    if (stopping) co_return site.RefuseWork(plan, Stopping());
+    if (plan.work == Site::Work::kMetrics) co_return co_await On(metrics_thread, plan, {});
+    if (IsFull(plan.caller)) co_return site.RefuseWork(plan, TooMany());
+    std::stop_source stop;
+    HttpAnswer answer;
+    {
+      const Listed under_way(queries, Query{&connection, plan.caller, stop});
+      if (queries.size() == 1) LookForHangups();
+      answer = co_await On(query_threads, plan, stop.get_token());
+    }
+    if (queries.empty()) look.cancel();
+    co_return answer;
+  }
+
+  bool IsFull(const std::string& caller) const {
+    const auto of_caller = [&caller](const Query& each) { return each.caller == caller; };
+    if (queries.size() >= kQueriesAtOnce ||
+        std::count_if(queries.begin(), queries.end(), of_caller) >= kQueriesOfCaller) {
+      return true;
+    }
+    size_t all = 0;
+    size_t own = 0;
+    for (const Unsent& each : unsent) {
+      all += each.bytes;
+      if (each.caller == caller) own += each.bytes;
+    }
+    return all > kMostUnsentBytes || own > kMostUnsentBytesOfCaller;
+  }
+
+  asio::awaitable<HttpAnswer> On(asio::thread_pool& threads, const Site::Plan& plan,
+                                 std::stop_token stop) {
+    const auto make = [&]() -> asio::awaitable<HttpAnswer> {
+      const auto made = Contained([&] { return absl::StatusOr<HttpAnswer>(plan.make(stop)); });
+      co_return made.ok() ? *made : site.RefuseWork(plan, made.status());
+    };
+    co_return co_await asio::co_spawn(threads, make, asio::use_awaitable);
+  }
+
+  void LookForHangups() {
+    look.expires_after(kLook);
+    look.async_wait([this](const error_code& error) {
+      if (error) return;
+      for (Query& each : queries) {
+        if (each.connection->HungUp()) each.stop.request_stop();
+      }
+      LookForHangups();
     });
   }
 };
@@ -210,22 +290,9 @@ struct HttpServer::Internals {
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string& address,
                                                               Sources sources, PortOptions port) {
   SINKD_ASSIGN_OR_RETURN(Listener listener, Listener::Open(address));
-  auto internals = std::make_unique<Internals>(std::move(sources));
-  internals->AddRoutes();
-  internals->server.set_payload_max_length(kMaxBodyBytes);
-  const auto take = [&all = *internals](int, int socket) {
-    all.threads.enqueue([&all, socket] {
-      const absl::Status answered = Contained([&] {
-        all.server.Answer(socket, all.tls ? &*all.tls : nullptr);
-        return absl::OkStatus();
-      });
-      if (!answered.ok()) {
-        const std::string error(answered.message());
-        Log(LogLevel::kError, "no answer over HTTP", {{"error", error}});
-      }
-    });
-  };
-  SINKD_ASSIGN_OR_RETURN(internals->loop,
+  auto internals = std::make_unique<Internals>(std::move(sources), port.limits.in_all);
+  const auto take = [&all = *internals](int, int socket) { all.Take(socket); };
+  SINKD_ASSIGN_OR_RETURN(internals->accept,
                          AcceptLoop::Start(std::move(listener), std::move(port), take));
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(internals)));
 }
@@ -237,7 +304,7 @@ HttpServer::~HttpServer() {
 }
 
 int HttpServer::port() const {
-  return internals_->loop->listener().port();
+  return internals_->accept->listener().port();
 }
 
 void HttpServer::Stop() {

@@ -10,17 +10,20 @@
 // Where it is told to, it speaks TLS, and asks who wants metrics or the API: 401 or 403 to whom it
 // does not admit. The page itself holds nothing but code, and asks for a token when the API does.
 //
-// Every answer of the API and the page carries an ETag, the digest of its bytes, and is 304 to who
-// has them. At most eight queries of the API are under way at once, on threads beside those of the
-// rest, and what comes then is refused: the API cannot hold up health and metrics.
+// One thread reads and writes all connections and answers probes and the page, so that a client
+// that is silent or slow holds none. Metrics are made on another, at most eight queries of the API
+// on eight more. A head has ten seconds and 8 KiB, an answer ten seconds and one for each 64 KiB;
+// an idle connection is closed after a minute, or when the port gets full, the longest silent
+// first. No body is read: whoever sends one is answered, and its connection closed. Answers to GET
+// of the API and the page carry an ETag, the digest of their bytes, and are 304 to who has them.
 //
-// Ownership: owns its threads (one that accepts, one that watches for clients that go, twelve that
-// answer); the destructor stops them.
-// Thread-safety: Stop may be called from any thread, more than once. The sources are called from
-// the answering threads, several at once, until Stop has returned. Errors: INVALID_ARGUMENT for an
-// address that is not one of net/listener.h; UNAVAILABLE when it cannot be listened on.
+// Ownership: owns its threads; the destructor stops them. Thread-safety: Stop may be called from
+// any thread, more than once. The sources are called from several threads, several at once, until
+// Stop has returned. Errors: INVALID_ARGUMENT for an address that is not one of net/listener.h;
+// UNAVAILABLE when it cannot be listened on.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -38,6 +41,13 @@
 
 namespace sinkd {
 
+// How long clients may take.
+struct HttpTimes {
+  std::chrono::milliseconds head = std::chrono::seconds(10);   // a handshake; a request's head
+  std::chrono::milliseconds idle = std::chrono::seconds(60);   // between two requests
+  std::chrono::milliseconds write = std::chrono::seconds(10);  // an answer, and more for its bytes
+};
+
 class HttpServer {
  public:
   struct Sources {
@@ -45,12 +55,13 @@ class HttpServer {
     std::function<std::optional<std::string>()> not_ready;  // why not; nullopt when ready
     std::optional<HttpApi> api = std::nullopt;              // nullopt: there is none
     Page page = {};
-    HttpAccess access = {};  // of the page and the API
+    HttpAccess access = {};  // of the page, the API and metrics
     // The name of who shows these, when it may have metrics and what the API tells; null: everyone
     // may, without a name.
     std::function<absl::StatusOr<std::string>(const Credentials& shown)> admit = nullptr;
     bool metrics_open = false;         // metrics to everyone all the same
     const TlsIdentity* tls = nullptr;  // borrowed; null: plaintext
+    HttpTimes times = {};
   };
 
   // Listens on `address`, "127.0.0.1:9464" or "[::1]:9464"; port 0 picks a free one. Answers from
@@ -65,8 +76,8 @@ class HttpServer {
 
   int port() const;
 
-  // Takes no new connections, ends queries of the API, lets other answers finish, joins all
-  // threads.
+  // Takes no new connections, ends queries of the API, lets answers that are made be written for
+  // a second, joins all threads.
   void Stop();
 
  private:

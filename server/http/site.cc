@@ -1,11 +1,11 @@
 #include "server/http/site.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "server/access/sha256.h"
+#include "server/base/request_id.h"
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 #include "server/http/http_query.h"
@@ -14,37 +14,52 @@ namespace sinkd {
 namespace {
 
 constexpr char kText[] = "text/plain; charset=utf-8";
+constexpr char kPrometheusText[] = "text/plain; version=0.0.4; charset=utf-8";
 constexpr char kHtml[] = "text/html; charset=utf-8";
 constexpr char kMethods[] = "GET, HEAD, OPTIONS";
 constexpr char kNothingRuns[] = "default-src 'none'; frame-ancestors 'none'";
-constexpr char kTraceparent[] = "traceparent";
+constexpr char kPolicy[] = "Content-Security-Policy";
+constexpr char kTag[] = "ETag";
 constexpr size_t kTagDigits = 32;
 constexpr char kBearer[] = "Bearer realm=\"sinkd\"";
 
-// Of who was not admitted.
-int StatusOf(const absl::Status& error) {
-  if (absl::IsUnauthenticated(error)) return 401;
-  return absl::IsResourceExhausted(error) ? 429 : 403;
+bool IsOfApi(std::string_view path) {
+  return path == "/api" || path.starts_with("/api/");
+}
+
+bool IsProbe(std::string_view path) {
+  return path == "/healthz" || path == "/readyz";
+}
+
+bool Reads(std::string_view method) {
+  return method == "GET" || method == "HEAD";
+}
+
+HttpAnswer Text(int status, const auto& text) {
+  return {.status = status, .content_type = kText, .body = StrCat(text, "\n")};
 }
 
 std::string_view Trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
   return text;
 }
 
-std::vector<std::string_view> Items(std::string_view list) {
+// Of all headers of a name, which are lists.
+std::vector<std::string_view> Items(const HttpHead& head, std::string_view name) {
   std::vector<std::string_view> items;
-  while (!list.empty()) {
-    const size_t comma = list.find(',');
-    items.push_back(Trim(list.substr(0, comma)));
-    list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
+  for (std::string_view list : head.All(name)) {
+    while (!list.empty()) {
+      const size_t comma = list.find(',');
+      items.push_back(Trim(list.substr(0, comma)));
+      list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
+    }
   }
   return items;
 }
 
-bool TakesGzip(const std::string& accepted) {
-  for (const std::string_view item : Items(accepted)) {
+bool TakesGzip(const HttpHead& head) {
+  for (const std::string_view item : Items(head, "accept-encoding")) {
     const size_t semicolon = item.find(';');
     const std::string_view weight =
         semicolon == std::string_view::npos ? "" : Trim(item.substr(semicolon + 1));
@@ -55,188 +70,203 @@ bool TakesGzip(const std::string& accepted) {
   return false;
 }
 
-bool HasTag(const httplib::Request& request, std::string_view tag) {
-  const std::string held = request.get_header_value("If-None-Match");
-  for (std::string_view item : Items(held)) {
+bool HasTag(const HttpHead& head, std::string_view tag) {
+  for (std::string_view item : Items(head, "if-none-match")) {
     if (item.starts_with("W/")) item.remove_prefix(2);
     if (item == tag || item == "*") return true;
   }
   return false;
 }
 
-bool Reads(const std::string& method) {
-  return method == "GET" || method == "HEAD";
+std::string HeaderOf(const HttpAnswer& answer, std::string_view name) {
+  const auto found = std::find_if(answer.headers.begin(), answer.headers.end(),
+                                  [name](const auto& each) { return each.first == name; });
+  return found == answer.headers.end() ? std::string() : found->second;
 }
 
-absl::Status WrongHost(const std::string& host) {
+std::string_view BodyOf(const HttpAnswer& answer) {
+  return answer.fixed_body.empty() ? answer.body : answer.fixed_body;
+}
+
+// The digest of a good answer's bytes.
+void Tag(HttpAnswer& answer) {
+  if (answer.status != 200) return;
+  answer.headers.emplace_back(kTag,
+                              StrCat("\"", Sha256(BodyOf(answer)).substr(0, kTagDigits), "\""));
+}
+
+absl::Status WrongHost(std::string_view host) {
   return MakeError(absl::StatusCode::kPermissionDenied, "this server does not answer to this name",
                    {.reason = "HOST_NOT_ALLOWED",
                     .subject = "Host",
                     .value = Shorten(host),
-                    .fix = "use a loopback address, or start sinkd with --http-allow-host"});
+                    .fix = "use an IP address, or start sinkd with --http-allow-host"});
 }
 
-absl::Status WrongMethod(const std::string& method) {
-  return MakeError(absl::StatusCode::kUnimplemented, "the API only reads",
+absl::Status WrongMethod(std::string_view method) {
+  return MakeError(absl::StatusCode::kUnimplemented, "the HTTP port only reads",
                    {.reason = "METHOD_NOT_ALLOWED",
                     .subject = "method",
                     .value = Shorten(method),
                     .fix = "use GET here, and gRPC to change something"});
 }
 
-absl::Status Unreadable() {
-  return InvalidArgument("the request is no HTTP that this server reads",
-                         {.reason = "REQUEST_MALFORMED",
-                          .subject = "request",
-                          .fix = "send HTTP/1.1 with lines of at most 8 KiB"});
-}
-
-absl::Status TooMany() {
-  return ResourceExhausted("too many queries of the API are under way",
-                           {.reason = "API_FULL",
-                            .subject = "api",
-                            .fix = "retry when another one is done",
-                            .retry_after = std::chrono::seconds(1)});
+int StatusOfUnread(const absl::Status& error) {
+  const std::string reason = GetErrorDetail(error)->reason;
+  if (reason == "ADDRESS_TOO_LONG") return 414;
+  return reason == "HEADERS_TOO_LARGE" ? 431 : 400;
 }
 
 }  // namespace
 
-Site::Site(std::optional<HttpApi> api, Page page, HttpAccess access)
-    : api_(std::move(api)), page_(page), access_(std::move(access)) {}
-
-bool Site::IsOfApi(const std::string& path) {
-  return path == "/api" || path.starts_with("/api/");
-}
-
-bool Site::Has(const std::string& path) {
-  return path == "/" || IsOfApi(path);
-}
-
-void Site::Answer(const httplib::Request& request, const std::string& accepted, const Admit& admit,
-                  const std::stop_token& stop, httplib::Response& response) const {
-  Send(request, Make(request, accepted, admit, stop), response);
-}
-
-std::string Site::OnlyValue(const httplib::Request& request, const char* name) {
-  return request.get_header_value_count(name) == 1 ? request.get_header_value(name) : "";
-}
-
-std::optional<TraceContext> Site::TraceOf(const httplib::Request& request) {
-  return ParseTraceparent(OnlyValue(request, kTraceparent));
-}
-
-void Site::SendRefusal(const absl::Status& error, httplib::Response& response) {
-  response.status = StatusOf(error);
-  if (response.status == 401) response.set_header("WWW-Authenticate", kBearer);
-  response.set_content(StrCat(error.message(), "\n"), kText);
-}
-
-void Site::AnswerFull(const httplib::Request& request, httplib::Response& response) const {
-  Send(request, Refuse(/*of_api=*/true, TooMany(), 429), response);
-}
-
-bool Site::AnswerUnread(const httplib::Request& request, httplib::Response& response) const {
-  if (!IsOfApi(request.target.substr(0, request.target.find('?')))) return false;
-  Send(request,
-       Reads(request.method) || request.method == "OPTIONS"
-           ? Refuse(/*of_api=*/true, Unreadable(), response.status)
-           : RefuseMethod(/*of_api=*/true, request.method),
-       response);
-  return true;
-}
-
-HttpAnswer Site::Make(const httplib::Request& request, const std::string& accepted,
-                      const Admit& admit, const std::stop_token& stop) const {
-  const bool of_api = IsOfApi(request.path);
-  const std::string host = request.get_header_value("Host");
-  if (!AnswersToHost(access_, host)) return Refuse(of_api, WrongHost(host), 403);
-  if (request.method == "OPTIONS") return {.content_type = kText, .headers = {{"Allow", kMethods}}};
-  if (!Reads(request.method)) return RefuseMethod(of_api, request.method);
-  if (!of_api) return MakePage(accepted);
-  if (const absl::Status admitted = admit ? admit() : absl::OkStatus(); !admitted.ok()) {
-    HttpAnswer refused = Refuse(of_api, admitted, StatusOf(admitted));
-    if (refused.status == 401) refused.headers.emplace_back("WWW-Authenticate", kBearer);
-    return refused;
+Site::Plan Site::Route(const HttpHead& head, const HttpPeer& peer) const {
+  Plan plan;
+  const std::string_view path = head.path();
+  const bool of_api = IsOfApi(path);
+  if (of_api) plan.request_id = RequestIdOf(head.Only("x-request-id"));
+  const std::string_view host = head.Only("host");
+  if (!of_api && !IsProbe(path) && path != "/" && path != "/metrics") {
+    plan.answer = Text(404, "there is nothing at this path");
+  } else if (!IsProbe(path) && !AnswersToHost(sources_.access, host)) {
+    plan.answer = Refuse(of_api, WrongHost(host), 403);
+  } else if (head.method == "OPTIONS") {
+    plan.answer = {.content_type = kText, .headers = {{"Allow", kMethods}}};
+  } else if (!Reads(head.method)) {
+    plan.answer = Refuse(of_api, WrongMethod(head.method), 405);
+    plan.answer.headers.emplace_back("Allow", kMethods);
+  } else if (path == "/healthz") {
+    plan.answer = Text(200, "ok");
+  } else if (path == "/readyz") {
+    plan.answer = MakeReady();
+  } else if (path == "/") {
+    plan.answer = MakePage(head);
+  } else {
+    const bool open = path == "/metrics" && sources_.metrics_open;
+    const absl::Status admitted = open ? absl::OkStatus() : Admit(head, peer, plan.caller);
+    if (!admitted.ok()) {
+      plan.answer = RefuseCaller(of_api, admitted);
+    } else if (of_api) {
+      PlanQuery(head, plan);
+    } else {
+      plan.work = Work::kMetrics;
+      plan.make = [this](const std::stop_token&) {
+        return HttpAnswer{.content_type = kPrometheusText, .body = sources_.metrics()};
+      };
+    }
   }
-  if (!api_) return {.status = 404, .content_type = kText, .body = "there is no API here\n"};
-  absl::StatusOr<HttpQuery> query = ParseTarget(request.target);
-  if (!query.ok()) return Refuse(of_api, query.status(), 400);
-  query->request_id = request.get_header_value(kRequestIdHeader);
-  query->trace = TraceOf(request);
-  return api_->answer(*query, stop);
+  return plan;
 }
 
-HttpAnswer Site::MakePage(const std::string& accepted) const {
-  if (page_.html.empty()) {
-    return {.status = 404, .content_type = kText, .body = std::string(kNoPage)};
+void Site::PlanQuery(const HttpHead& head, Plan& plan) const {
+  if (!sources_.api) {
+    plan.answer = Text(404, "there is no API here");
+    return;
   }
-  const bool gzip = TakesGzip(accepted);
+  absl::StatusOr<HttpQuery> query = ParseTarget(head.target);
+  if (!query.ok()) {
+    plan.answer = Refuse(/*of_api=*/true, query.status(), 400);
+    return;
+  }
+  query->caller = plan.caller;
+  query->request_id = plan.request_id;
+  query->trace = ParseTraceparent(head.Only("traceparent"));
+  plan.work = Work::kQuery;
+  plan.make = [this, asked = *std::move(query)](const std::stop_token& stop) {
+    HttpAnswer answer = sources_.api->answer(asked, stop);
+    Tag(answer);
+    return answer;
+  };
+}
+
+absl::Status Site::Admit(const HttpHead& head, const HttpPeer& peer, std::string& caller) const {
+  caller = peer.host;
+  if (!sources_.admit) return absl::OkStatus();
+  SINKD_ASSIGN_OR_RETURN(caller, sources_.admit({.authorization = head.All("authorization"),
+                                                 .certificate_name = peer.certificate_name,
+                                                 .peer_host = peer.host}));
+  return absl::OkStatus();
+}
+
+HttpAnswer Site::MakeReady() const {
+  const std::optional<std::string> reason = sources_.not_ready();
+  return reason ? Text(503, *reason) : Text(200, "ready");
+}
+
+HttpAnswer Site::MakePage(const HttpHead& head) const {
+  const Page& page = sources_.page;
+  if (page.html.empty()) return {.status = 404, .content_type = kText, .fixed_body = kNoPage};
+  const bool gzip = TakesGzip(head);
   HttpAnswer answer{.content_type = kHtml,
-                    .body = std::string(gzip ? page_.gzip : page_.html),
-                    .headers = {{"Content-Security-Policy", std::string(page_.policy)},
+                    .fixed_body = gzip ? page.gzip : page.html,
+                    .headers = {{kPolicy, std::string(page.policy)},
                                 {"Vary", "Accept-Encoding"},
-                                {"ETag", StrCat("\"", page_.digest, gzip ? "-gzip\"" : "\"")}}};
+                                {kTag, StrCat("\"", page.digest, gzip ? "-gzip\"" : "\"")}}};
   if (gzip) answer.headers.emplace_back("Content-Encoding", "gzip");
   return answer;
 }
 
-HttpAnswer Site::RefuseMethod(bool of_api, const std::string& method) const {
-  HttpAnswer answer = Refuse(of_api, WrongMethod(method), 405);
-  answer.headers.emplace_back("Allow", kMethods);
+HttpAnswer Site::RefuseWork(const Plan& plan, const absl::Status& error) const {
+  const int status = absl::IsResourceExhausted(error) ? 429
+                     : absl::IsUnavailable(error)     ? 503
+                                                      : 500;
+  return Refuse(plan.work == Work::kQuery, error, status);
+}
+
+HttpAnswer Site::RefuseUnread(std::string_view received, const absl::Status& error) const {
+  const std::string_view line = received.substr(0, received.find("\r\n"));
+  const std::string_view target = line.substr(std::min(line.find(' '), line.size()));
+  const bool of_api = IsOfApi(Trim(target).substr(0, Trim(target).find_first_of(" ?#")));
+  return Refuse(of_api, error, StatusOfUnread(error));
+}
+
+HttpAnswer Site::RefuseCaller(bool of_api, const absl::Status& error) const {
+  const bool unknown = absl::IsUnauthenticated(error);
+  const int status = unknown ? 401 : absl::IsResourceExhausted(error) ? 429 : 403;
+  HttpAnswer answer = Refuse(of_api, error, status);
+  if (unknown) answer.headers.emplace_back("WWW-Authenticate", kBearer);
   return answer;
 }
 
 HttpAnswer Site::Refuse(bool of_api, const absl::Status& error, int status) const {
-  HttpAnswer answer;
-  if (of_api && api_) {
-    answer = api_->refuse(error);
-  } else {
-    answer = {.content_type = kText, .body = StrCat(error.message(), "\n")};
-  }
+  if (!of_api || !sources_.api) return Text(status, error.message());
+  HttpAnswer answer = sources_.api->refuse(error);
   answer.status = status;
   return answer;
 }
 
-void Site::Send(const httplib::Request& request, HttpAnswer answer,
-                httplib::Response& response) const {
-  for (const auto& [name, value] : answer.headers) response.set_header(name, value);
-  response.set_header("Cache-Control", "no-cache");
-  response.set_header("X-Content-Type-Options", "nosniff");
-  response.set_header("Referrer-Policy", "no-referrer");
-  response.set_header("Cross-Origin-Resource-Policy", "same-origin");
-  response.set_header("Accept-Ranges", "none");  // else httplib says "bytes"
-  if (!response.has_header("Content-Security-Policy")) {
-    response.set_header("Content-Security-Policy", kNothingRuns);
-  }
-  if (IsOfApi(request.path)) AddOrigin(request, response);
-  response.status = answer.status;
-  if (answer.status == 200 && request.method != "OPTIONS") {
-    if (!response.has_header("ETag")) {
-      response.set_header("ETag", StrCat("\"", Sha256(answer.body).substr(0, kTagDigits), "\""));
-    }
-    if (HasTag(request, response.get_header_value("ETag"))) {
-      response.status = 304;
-      // Of what is not sent again, as for HEAD.
-      response.set_header("Content-Length", std::to_string(answer.body.size()));
-      return;
-    }
-  }
-  response.set_header("Content-Type", answer.content_type);
-  response.body = std::move(answer.body);
+void Site::Dress(const HttpHead& head, const Plan& plan, HttpAnswer& answer) const {
+  const std::string tag = HeaderOf(answer, kTag);
+  if (answer.status == 200 && !tag.empty() && HasTag(head, tag)) answer.status = 304;
+  const auto add = [&answer](std::string_view name, std::string_view value) {
+    answer.headers.emplace_back(name, value);
+  };
+  if (answer.status != 304) add("Content-Type", answer.content_type);
+  // Of a body that is not sent, too.
+  add("Content-Length", std::to_string(BodyOf(answer).size()));
+  add("Cache-Control", "no-cache");
+  add("X-Content-Type-Options", "nosniff");
+  add("Referrer-Policy", "no-referrer");
+  add("Cross-Origin-Resource-Policy", "same-origin");
+  if (HeaderOf(answer, kPolicy).empty()) add(kPolicy, kNothingRuns);
+  if (!plan.request_id.empty()) add("X-Request-Id", plan.request_id);
+  if (IsOfApi(head.path())) AddOrigin(head, answer);
+  if (answer.status == 304 || head.method == "HEAD") answer.body = answer.fixed_body = {};
 }
 
-void Site::AddOrigin(const httplib::Request& request, httplib::Response& response) const {
-  if (access_.origins.empty()) return;
-  response.set_header("Vary", "Origin");
-  const std::optional<std::string> allowed =
-      AllowedOrigin(access_, request.get_header_value("Origin"));
+void Site::AddOrigin(const HttpHead& head, HttpAnswer& answer) const {
+  if (sources_.access.origins.empty()) return;
+  const auto add = [&answer](const char* name, const std::string& value) {
+    answer.headers.emplace_back(name, value);
+  };
+  add("Vary", "Origin");
+  const std::optional<std::string> allowed = AllowedOrigin(sources_.access, head.Only("origin"));
   if (!allowed) return;
-  response.set_header("Access-Control-Allow-Origin", *allowed);
-  response.set_header("Access-Control-Expose-Headers", "ETag, Retry-After");
-  if (request.method != "OPTIONS") return;
-  response.set_header("Access-Control-Allow-Methods", kMethods);
-  response.set_header("Access-Control-Allow-Headers", "Authorization, If-None-Match, traceparent");
-  response.set_header("Access-Control-Max-Age", "600");
+  add("Access-Control-Allow-Origin", *allowed);
+  add("Access-Control-Expose-Headers", "ETag, Retry-After");
+  if (head.method != "OPTIONS") return;
+  add("Access-Control-Allow-Methods", kMethods);
+  add("Access-Control-Allow-Headers", "Authorization, If-None-Match, traceparent");
+  add("Access-Control-Max-Age", "600");
 }
 
 }  // namespace sinkd

@@ -1,69 +1,65 @@
-// Site: the page and the API as HTTP has them - methods, access, ETags, headers.
+// Site: what is at which path of the HTTP port, who may have it, and how an answer is dressed -
+// status, ETag, headers.
 //
-// Thread-safety: Answer may be called from any thread.
+// Ownership: borrows the sources. Thread-safety: all methods may be called from any thread.
 #pragma once
-
-#include <httplib.h>
 
 #include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include <absl/status/status.h>
 
-#include "server/http/http_access.h"
 #include "server/http/http_api.h"
-#include "server/http/page/page.h"
+#include "server/http/http_head.h"
+#include "server/http/http_server.h"
 
 namespace sinkd {
 
-// Holds the request's id by the time it comes to the site, whatever was sent.
-inline constexpr char kRequestIdHeader[] = "X-Request-Id";
+// Who sent a request.
+struct HttpPeer {
+  std::string host;
+  std::string certificate_name;  // empty: it showed no certificate
+};
 
 class Site {
  public:
-  Site(std::optional<HttpApi> api, Page page, HttpAccess access);
+  explicit Site(const HttpServer::Sources& sources) : sources_(sources) {}
 
-  // Whether a path is the site's: "/", "/api/v1/runs".
-  static bool Has(const std::string& path);
-  static bool IsOfApi(const std::string& path);
+  enum class Work { kNone, kMetrics, kQuery };
 
-  // Whether the request may be answered; asked only of queries of the API. Null: it may.
-  using Admit = std::function<absl::Status()>;
+  // What a request gets: an answer, or work that makes it and takes a while.
+  struct Plan {
+    Work work = Work::kNone;
+    HttpAnswer answer;  // of no work
+    std::function<HttpAnswer(const std::stop_token& stop)> make;
+    std::string caller;      // empty: it was not asked who it is
+    std::string request_id;  // empty: not of the API
+  };
+  Plan Route(const HttpHead& head, const HttpPeer& peer) const;
 
-  // `accepted` is the request's Accept-Encoding.
-  void Answer(const httplib::Request& request, const std::string& accepted, const Admit& admit,
-              const std::stop_token& stop, httplib::Response& response) const;
+  // Instead of what a plan's work would make.
+  HttpAnswer RefuseWork(const Plan& plan, const absl::Status& error) const;
 
-  // The value of a header that was sent once, else nothing: of two neither counts.
-  static std::string OnlyValue(const httplib::Request& request, const char* name);
+  // The answer to what is no request; `received` is how it begins.
+  HttpAnswer RefuseUnread(std::string_view received, const absl::Status& error) const;
 
-  // The trace that a request says it belongs to.
-  static std::optional<TraceContext> TraceOf(const httplib::Request& request);
-
-  // Why something beside the site is refused, as text.
-  static void SendRefusal(const absl::Status& error, httplib::Response& response);
-
-  // Answers a request that httplib could not read past its first line; false when it was not for
-  // the API, as far as that can be told.
-  bool AnswerUnread(const httplib::Request& request, httplib::Response& response) const;
-
-  // Refuses a query because too many are under way.
-  void AnswerFull(const httplib::Request& request, httplib::Response& response) const;
+  // Gives an answer the headers that it goes out with, and takes the body from one that the client
+  // has.
+  void Dress(const HttpHead& head, const Plan& plan, HttpAnswer& answer) const;
 
  private:
-  HttpAnswer Make(const httplib::Request& request, const std::string& accepted, const Admit& admit,
-                  const std::stop_token& stop) const;
-  HttpAnswer MakePage(const std::string& accepted) const;
   HttpAnswer Refuse(bool of_api, const absl::Status& error, int status) const;
-  HttpAnswer RefuseMethod(bool of_api, const std::string& method) const;
-  void Send(const httplib::Request& request, HttpAnswer answer, httplib::Response& response) const;
-  void AddOrigin(const httplib::Request& request, httplib::Response& response) const;
+  HttpAnswer RefuseCaller(bool of_api, const absl::Status& error) const;
+  HttpAnswer MakePage(const HttpHead& head) const;
+  HttpAnswer MakeReady() const;
+  void PlanQuery(const HttpHead& head, Plan& plan) const;
+  absl::Status Admit(const HttpHead& head, const HttpPeer& peer, std::string& caller) const;
+  void AddOrigin(const HttpHead& head, HttpAnswer& answer) const;
 
-  const std::optional<HttpApi> api_;
-  const Page page_;
-  const HttpAccess access_;
+  const HttpServer::Sources& sources_;
 };
 
 }  // namespace sinkd

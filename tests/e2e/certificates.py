@@ -23,15 +23,17 @@ class Authority:
     def cleanup(self):
         self._folder.cleanup()
 
-    def issue(self, name, days=2, hosts=("DNS:localhost", "IP:127.0.0.1")):
-        """(certificate, key) for this common name, on `hosts`; `days` below 0: expired."""
+    def issue(self, name, days=2, hosts=("DNS:localhost", "IP:127.0.0.1"), key_type="ec"):
+        """(certificate, key) for this common name, None: without one, on `hosts`; `days` below 0:
+        expired; `key_type` "ec" or "rsa"."""
         self._count += 1
         base = self.folder / str(self._count)
         certificate, key = base.with_suffix(".crt"), base.with_suffix(".key")
         request, extensions = base.with_suffix(".csr"), base.with_suffix(".ext")
         extensions.write_text(f"subjectAltName={','.join(hosts)}\n")
-        _openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
-                 f"/CN={name}", "-keyout", key, "-out", request)
+        option = {"ec": "ec_paramgen_curve:P-256", "rsa": "rsa_keygen_bits:2048"}[key_type]
+        _openssl("req", "-newkey", key_type, "-pkeyopt", option, "-nodes", "-subj",
+                 "/O=lab" if name is None else f"/CN={name}", "-keyout", key, "-out", request)
         _openssl("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.key,
                  "-set_serial", 1000 + self._count, "-days", days, "-extfile", extensions, "-out",
                  certificate)

@@ -255,7 +255,8 @@ class Refusals(ApiCase):
         self.refused("/api/v1/summaries?run=full&run=small", 409, "RUNS_DIFFER")
 
     def test_an_address_of_any_length(self):
-        self.assertEqual(self.site.ask("/api/v1/runs?model=" + "x" * 9000).status, 414)
+        self.refused("/api/v1/runs?model=" + "x" * 9000, 414, "ADDRESS_TOO_LONG")
+        self.refused("/api/v1/runs", 431, "HEADERS_TOO_LARGE", A="x" * 9000)
 
     def test_other_methods(self):
         for method in ("POST", "PUT", "PATCH", "DELETE", "TRACE", "QUERY"):
@@ -268,9 +269,12 @@ class Refusals(ApiCase):
         for target in ("/api/v1/runs", "/api/v1/openapi.yaml"):
             self.refused(target, 403, "HOST_NOT_ALLOWED", Host="rebound.example:9464")
         self.assertEqual(self.site.ask("/", Host="rebound.example").status, 403)
-        for host in ("localhost:1", "127.0.0.1", "[::1]:80"):
-            self.assertEqual(self.site.ask("/api/v1/models", Host=host).status, 200)
-        self.assertEqual(self.site.ask("/metrics", Host="rebound.example").status, 200)
+        self.assertEqual(self.site.ask("/metrics", Host="rebound.example").status, 403)
+        for host in ("localhost:1", "127.0.0.1", "[::1]:80", "10.2.3.4:9464"):
+            for target in ("/api/v1/models", "/metrics"):
+                self.assertEqual(self.site.ask(target, Host=host).status, 200)
+        for target in ("/healthz", "/readyz"):
+            self.assertEqual(self.site.ask(target, Host="rebound.example").status, 200)
 
 
 class Caching(ApiCase):
@@ -353,8 +357,9 @@ class Elsewhere(unittest.TestCase):
                               Access_Control_Request_Headers="if-none-match")
             self.assertEqual(before.headers["Access-Control-Allow-Headers"],
                              "Authorization, If-None-Match, traceparent" if allowed else None)
-        self.assertEqual(site.ask("/api/v1/models", Host="sinkd.example:80").status, 200)
-        self.assertEqual(site.ask("/api/v1/models", Host="other.example").status, 403)
+        for target in ("/api/v1/models", "/metrics"):
+            self.assertEqual(site.ask(target, Host="sinkd.example:80").status, 200)
+            self.assertEqual(site.ask(target, Host="other.example").status, 403)
 
     def test_a_server_without_a_store_says_so(self):
         site = self.start("--store", "off")

@@ -82,7 +82,7 @@ class SinkdProcess:
     @staticmethod
     def _environment(changes):
         suppressions = pathlib.Path(__file__).parent / "sanitizers" / "tsan.supp"
-        # Not instrumented: Torch, OpenMP, httplib.
+        # Not instrumented: Torch, OpenMP.
         options = f"ignore_noninstrumented_modules=1:suppressions={suppressions}"
         every = {"TSAN_OPTIONS": options, **os.environ, **changes}
         return {key: str(value) for key, value in every.items()}

@@ -3,6 +3,8 @@
 import pathlib
 import queue
 import shutil
+import socket
+import ssl
 import subprocess
 import tempfile
 import time
@@ -101,6 +103,27 @@ class TlsTest(TlsCase):
         self.assertGreater(len(text), 16 << 10)  # more than one record of TLS
         self.assertTrue(text.endswith("\n"))
 
+    def cipher_of(self, server, ciphers):
+        """What TLS 1.2 agrees on with a client that offers these."""
+        context = ssl.create_default_context(cafile=str(Setting.ca.certificate))
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+        context.set_ciphers(ciphers)
+        host, port = server.http.rsplit(":", 1)
+        with socket.create_connection((host, int(port)), timeout=PATIENCE) as raw:
+            with context.wrap_socket(raw, server_hostname="localhost") as secured:
+                return secured.cipher()[0]
+
+    def test_http_takes_ciphers_with_forward_secrecy_that_authenticate(self):
+        self.put(*Setting.ca.issue("server", key_type="rsa"))
+        server = self.serve()
+        for good in ("ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384",
+                     "ECDHE-RSA-CHACHA20-POLY1305"):
+            self.assertEqual(self.cipher_of(server, good), good)
+        for bad in ("AES128-GCM-SHA256", "AES256-SHA256", "AES128-SHA", "AES256-CCM",
+                    "ECDHE-RSA-AES128-SHA256", "ECDHE-RSA-AES256-SHA"):
+            with self.assertRaises(OSError, msg=bad):
+                self.cipher_of(server, bad)
+
     def test_an_expired_certificate_is_told_of_and_served(self):
         expired = Setting.ca.issue("server", days=-1)
         self.put(*Setting.ca.issue("server"))
@@ -134,6 +157,22 @@ class MutualTlsTest(TlsCase):
             self.assertEqual(self.server.get(path, pair=())[0], 401, path)
             with self.assertRaises(OSError):
                 self.server.get(path, pair=Setting.other.issue("ci"))
+
+    def test_a_certificate_has_one_name_on_both_ports(self):
+        for common, names, caller in (
+                ("c.example", ("DNS:d.example",), "c.example"),
+                (None, ("DNS:d.example", "email:n@lab.example"), "d.example"),
+                (None, ("email:nora@lab.example", "DNS:d.example"), "nora@lab.example"),
+                (None, ("URI:spiffe://lab/ci",), "spiffe://lab/ci"),
+                (None, ("IP:10.1.2.3",), "10.1.2.3")):
+            pair = Setting.ca.issue(common, hosts=names)
+            self.assertEqual(self.attempt(self.server, pair=pair), "OK", caller)
+            self.assertEqual(self.server.get("/api/v1/models", pair=pair)[0], 200, caller)
+            lines = lambda: [line for line in self.server.log().splitlines()
+                             if "request done" in line and f"caller={caller}" in line]
+            wait_until("both calls are logged",
+                       lambda: any(" status=200" in line for line in lines()) and
+                       any(METHOD in line for line in lines()))
 
     def test_sinkctl_shows_its_certificate(self):
         flags = ["--tls-ca", Setting.ca.certificate]

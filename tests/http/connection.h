@@ -5,7 +5,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
 #include <string>
+#include <utility>
 
 namespace sinkd::testing {
 
@@ -28,19 +31,49 @@ class Connection {
     (void)send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
   }
 
+  // A piece of what comes, for the others to return; false: nothing comes any more.
+  bool Receive() {
+    char buffer[4096];
+    const ssize_t got = recv(socket_, buffer, sizeof(buffer), 0);
+    if (got > 0) rest_.append(buffer, static_cast<size_t>(got));
+    return got > 0;
+  }
+
+  // The head of one answer and, unless it is to HEAD, its body of Content-Length bytes.
+  std::string ReadOne(bool has_body = true) {
+    size_t end = std::string::npos;
+    while ((end = rest_.find("\r\n\r\n")) == std::string::npos && Receive()) {
+    }
+    if (end == std::string::npos) return {};
+    const size_t field = rest_.find("Content-Length: ");
+    const size_t body = has_body ? std::strtoul(rest_.c_str() + field + 16, nullptr, 10) : 0;
+    while (rest_.size() < end + 4 + body && Receive()) {
+    }
+    std::string answer = rest_.substr(0, end + 4 + body);
+    rest_.erase(0, answer.size());
+    return answer;
+  }
+
+  // Whether the server has closed it. Drops what has come.
+  bool closed() {
+    char buffer[4096];
+    ssize_t got = 0;
+    while ((got = recv(socket_, buffer, sizeof(buffer), MSG_DONTWAIT)) > 0) {
+    }
+    return got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+  }
+
   // All bytes until the server closes.
   std::string ReadAll() {
-    std::string all;
-    char buffer[4096];
-    for (ssize_t n = 0; (n = recv(socket_, buffer, sizeof(buffer), 0)) > 0;) {
-      all.append(buffer, static_cast<size_t>(n));
+    while (Receive()) {
     }
-    return all;
+    return std::move(rest_);
   }
 
  private:
   int socket_;
   bool connected_ = false;
+  std::string rest_;  // received and not handed out
 };
 
 }  // namespace sinkd::testing

@@ -32,7 +32,7 @@ class HttpServerTest : public ::testing::Test {
 
   std::string Ask(const std::string& method, const std::string& target) {
     Connection connection(server_->port());
-    connection.Send(method + " " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
+    connection.Send(method + " " + target + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     return connection.ReadAll();
   }
 
@@ -65,8 +65,8 @@ TEST_F(HttpServerTest, IsAliveBeforeItIsReady) {
 TEST_F(HttpServerTest, AnswersAnythingElseWithAnError) {
   EXPECT_THAT(Ask("GET", "/"), StartsWith("HTTP/1.1 404"));
   EXPECT_THAT(Ask("GET", "/metrics/../etc/passwd"), StartsWith("HTTP/1.1 404"));
-  EXPECT_THAT(Ask("POST", "/metrics"), StartsWith("HTTP/1.1 404"));
-  EXPECT_THAT(Ask("DELETE", "/healthz"), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(Ask("POST", "/metrics"), StartsWith("HTTP/1.1 405"));
+  EXPECT_THAT(Ask("DELETE", "/healthz"), StartsWith("HTTP/1.1 405"));
   EXPECT_THAT(Ask("HEAD", "/healthz"), StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(Ask("GET", "/" + std::string(20000, 'a')), StartsWith("HTTP/1.1 4"));
   EXPECT_THAT(Ask("GET", "/metrics"), StartsWith("HTTP/1.1 200"));
@@ -128,7 +128,8 @@ class GuardedServerTest : public ::testing::Test {
 
   std::string Ask(const std::string& target, const std::string& headers = "") {
     Connection connection(server_->port());
-    connection.Send("GET " + target + " HTTP/1.1\r\nHost: a\r\n" + headers + "\r\n");
+    connection.Send("GET " + target + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n" + headers +
+                    "\r\n");
     return connection.ReadAll();
   }
 

@@ -98,7 +98,7 @@ absl::StatusOr<HttpAnswer> JsonApi::Make(const HttpQuery& query, const std::stop
   const std::span<const std::string> path = PastVersion(query.path);
   if (path.size() == 1 && path[0] == kDescription) {
     SINKD_RETURN_IF_ERROR(JsonParameters::Read(query, {}).status());
-    return HttpAnswer{.content_type = kYaml, .body = std::string(OpenApiText())};
+    return HttpAnswer{.content_type = kYaml, .fixed_body = OpenApiText()};
   }
   for (const JsonEndpoint& endpoint : JsonEndpoints()) {
     const std::optional<std::string> id = Match(endpoint.path, path);

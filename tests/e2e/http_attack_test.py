@@ -1,0 +1,87 @@
+"""What clients of the HTTP port that mean harm can do to a real server without tokens: nothing to
+probes, to its memory, or to its end.
+
+    python -m tests.e2e.http_attack_test BUILD_DIR ORACLE_DIR
+"""
+
+import contextlib
+import http.client
+import socket
+import time
+import unittest
+
+from tests.e2e import model_root
+from tests.e2e.model_root import TINY, ModelRoot
+from tests.e2e.sinkd_process import PATIENCE, SinkdProcess, main
+
+CONNECTIONS = 200  # of one address, of 256 that it may have
+MEMORY = 64 << 20  # what all of them together may take; answers that are not read are not ours
+LAST = 20          # seconds to the end of a server that waits for nobody
+HOST = "Host: localhost\r\n"
+
+
+class Attack(unittest.TestCase):
+    def setUp(self):
+        root = ModelRoot()
+        self.addCleanup(root.cleanup)
+        root.link(TINY, model_root.tiny())
+        self.server = SinkdProcess(root.path, load=[TINY])
+        self.stack = contextlib.ExitStack()
+        self.addCleanup(self.stack.close)
+
+    def open(self, sent=b""):
+        host, port = self.server.http.rsplit(":", 1)
+        connection = self.stack.enter_context(
+            socket.create_connection((host, int(port)), timeout=PATIENCE))
+        if sent:
+            with contextlib.suppress(OSError):
+                connection.sendall(sent)
+        return connection
+
+    def many(self, *sent):
+        return [self.open(sent[i % len(sent)]) for i in range(CONNECTIONS)]
+
+    def probe(self):
+        connection = http.client.HTTPConnection(self.server.http, timeout=PATIENCE)
+        try:
+            for path in ("/healthz", "/readyz", "/metrics", "/api/v1/models"):
+                connection.request("GET", path)
+                answer = connection.getresponse()
+                answer.read()
+                self.assertEqual(answer.status, 200, path)
+        finally:
+            connection.close()
+
+    def end(self):
+        begin = time.monotonic()
+        self.server.stop()
+        self.assertLess(time.monotonic() - begin, LAST)
+
+    def test_silence(self):
+        half = f"GET /metrics HTTP/1.1\r\n{HOST}".encode()
+        held = self.many(b"", half, b"G", half + b"Content-Length: 5\r\n\r\nab")
+        self.probe()
+        for each in held[::4]:
+            each.setblocking(False)
+            with self.assertRaises(BlockingIOError):  # it is still there
+                each.recv(1)
+        self.end()
+
+    def test_memory(self):
+        self.probe()
+        before = self.server.peak_memory()
+        ranges = "Range: bytes=0-" + ",0-" * 1500 + "\r\n"
+        short, long = "A: b\r\n" * 200_000, "A: " + "x" * (2 << 20) + "\r\n"
+        lines = [f"GET {path} HTTP/1.1\r\n{HOST}{more}\r\n".encode()
+                 for path in ("/metrics", "/", "/api/v1/openapi.yaml") for more in ("", ranges)]
+        lines += [f"GET / HTTP/1.1\r\n{HOST}{more}\r\n".encode() for more in (short, long)]
+        lines += [f"POST /api HTTP/1.1\r\n{HOST}Content-Length: 99999999999\r\n\r\n{long}".encode(),
+                  lines[0] * 100]
+        self.many(*lines)
+        self.probe()
+        self.assertLess(self.server.peak_memory() - before, MEMORY)
+        self.end()
+
+
+if __name__ == "__main__":
+    main()
