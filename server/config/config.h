@@ -32,8 +32,8 @@ struct Config {
   TlsPaths tls;                                // of both ports
   std::filesystem::path token_file;            // of both ports; empty: no tokens are asked for
   bool metrics_open = false;                   // to all, tokens or not
-  std::vector<std::string> http_allow_host;    // names the page and the API answer to, beside
-                                               // loopback and that of http_listen
+  std::vector<std::string> http_allow_host;    // names that HTTP answers to, beside localhost,
+                                               // addresses and that of http_listen
   std::vector<std::string> http_allow_origin;  // whose pages may read the API; "*": all
   std::string port_file;                       // where bound addresses are written once ready
 

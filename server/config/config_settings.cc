@@ -159,12 +159,13 @@ const std::array kSettings = {
         "Address of the HTTP port - the page, the JSON API, metrics, health - or off; port 0 picks "
         "a free one",
         ApplyHttpListen, ShowHttpListen},
-    Setting{"http-allow-host", "HOST",
-            "Name under which the page and the JSON API are asked for, beside loopback names, when "
-            "something else passes requests on; may be given several times. Others are refused "
-            "where http-listen is a loopback address, and wherever this is given",
-            Append<&Config::http_allow_host, ReadHost>, QuotedList<&Config::http_allow_host>,
-            /*repeatable=*/true},
+    Setting{
+        "http-allow-host", "HOST",
+        "Name under which the page, the JSON API and metrics are asked for, beside IP addresses "
+        "and localhost; may be given several times. Others are refused where http-listen is a "
+        "loopback address, and wherever this is given",
+        Append<&Config::http_allow_host, ReadHost>, QuotedList<&Config::http_allow_host>,
+        /*repeatable=*/true},
     Setting{
         "http-allow-origin", "ORIGIN",
         "Site whose pages may read the JSON API from a browser, https://dashboards.example.org; "

@@ -62,7 +62,8 @@ class ComposeTest(unittest.TestCase):
         variables = cls.base["services"]["sinkd"]["environment"] | cls.more["services"]["sinkd"]["environment"]
         # Runs are not what is tried here.
         variables = {name: here(text) for name, text in variables.items() if "STORE" not in name}
-        cls.variables = variables | {"SINKD_LOAD": ""}
+        # A server on loopback knows the names that it is told; that of the image listens on 0.0.0.0.
+        cls.variables = variables | {"SINKD_LOAD": "", "SINKD_HTTP_ALLOW_HOST": "sinkd"}
         ca = types.SimpleNamespace(certificate=Setting.secrets / "ca.crt")
         token = (Setting.secrets / "prometheus-token").read_text()
         cls.server = SecureSinkd(Setting.folder / "models", ca=ca, token=token, environment=cls.variables)
