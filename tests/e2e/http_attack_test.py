@@ -5,13 +5,14 @@ probes, to its memory, or to its end.
 """
 
 import contextlib
-import http.client
 import socket
 import time
 import unittest
 
+from tests.e2e.certificates import Authority
 from tests.e2e.model_root import ModelRoot
-from tests.e2e.sinkd_process import PATIENCE, SinkdProcess, main
+from tests.e2e.secure_sinkd import SecureSinkd
+from tests.e2e.sinkd_process import PATIENCE, main
 
 CONNECTIONS = 200  # of one address, of 256 that it may have
 MEMORY = 64 << 20  # what all of them together may take; answers that are not read are not ours
@@ -19,11 +20,11 @@ LAST = 20          # seconds to the end of a server that waits for nobody
 HOST = "Host: localhost\r\n"
 
 
-class Attack(unittest.TestCase):
+class Case(unittest.TestCase):
     def setUp(self):
         root = ModelRoot()
         self.addCleanup(root.cleanup)
-        self.server = SinkdProcess(root.path)
+        self.server = self.start(root.path)
         self.addCleanup(self.kill)
         self.stack = contextlib.ExitStack()
         self.addCleanup(self.stack.close)
@@ -41,7 +42,7 @@ class Attack(unittest.TestCase):
         return [self.open(sent[i % len(sent)]) for i in range(CONNECTIONS)]
 
     def probe(self):
-        connection = http.client.HTTPConnection(self.server.http, timeout=PATIENCE)
+        connection = self.server.http_connection()
         try:
             for path in ("/healthz", "/readyz", "/metrics", "/api/v1/models"):
                 connection.request("GET", path)
@@ -61,15 +62,23 @@ class Attack(unittest.TestCase):
         server.stop()
         self.assertLess(time.monotonic() - begin, LAST)
 
-    def test_silence(self):
-        half = f"GET /metrics HTTP/1.1\r\n{HOST}".encode()
-        held = self.many(b"", half, b"G", half + b"Content-Length: 5\r\n\r\nab")
+    def check_silence(self, *sent):
+        held = self.many(*sent)
         self.probe()
-        for each in held[::4]:
+        for each in held[::len(sent)]:
             each.setblocking(False)
             with self.assertRaises(BlockingIOError):  # it is still there
                 each.recv(1)
         self.end()
+
+
+class Attack(Case):
+    def start(self, root):
+        return SecureSinkd(root)
+
+    def test_silence(self):
+        half = f"GET /metrics HTTP/1.1\r\n{HOST}".encode()
+        self.check_silence(b"", half, b"G", half + b"Content-Length: 5\r\n\r\nab")
 
     def test_memory(self):
         self.probe()
@@ -85,6 +94,18 @@ class Attack(unittest.TestCase):
         self.probe()
         self.assertLess(self.server.peak_memory() - before, MEMORY)
         self.end()
+
+
+class AttackOverTls(Case):
+    def start(self, root):
+        ca = Authority("lab")
+        self.addCleanup(ca.cleanup)
+        certificate, key = ca.issue("server")
+        return SecureSinkd(root, "--tls-cert", certificate, "--tls-key", key, ca=ca)
+
+    def test_silence(self):
+        # A record of a handshake that does not come to its end.
+        self.check_silence(b"", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
 
 
 if __name__ == "__main__":

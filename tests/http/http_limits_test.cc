@@ -87,7 +87,7 @@ class HttpLimitsTest : public ::testing::Test {
 };
 
 TEST_F(HttpLimitsTest, SilentConnectionsHoldNothingUp) {
-  Start();
+  Start({.head = std::chrono::minutes(10)});
   std::vector<std::unique_ptr<Connection>> silent;
   for (int i = 0; i < 200; ++i)
     silent.push_back(Open(i % 2 == 0 ? "" : "GET /healthz HTTP/1.1\r\n"));
@@ -251,7 +251,7 @@ TEST_F(HttpLimitsTest, AnswersThatACallerDoesNotTakeAreBounded) {
 }
 
 TEST_F(HttpLimitsTest, AFullPortGivesUpWhoHasBeenSilentLongest) {
-  Start({}, {.in_all = 16, .by_address = 16});
+  Start({.head = std::chrono::minutes(10)}, {.in_all = 16, .by_address = 16});
   std::vector<std::unique_ptr<Connection>> silent;
   for (int i = 0; i < 40; ++i) {
     silent.push_back(Open());
