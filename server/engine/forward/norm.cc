@@ -1,8 +1,46 @@
 #include "server/engine/forward/norm.h"
 
+#include <tuple>
+
 #include <ATen/ATen.h>
 
 namespace sinkd {
+
+namespace {
+
+// Norms whose squares, and those of channels that count, are float32 to the last digit.
+constexpr float kLeastSquared = 1e-12F;
+constexpr float kMostSquared = 1e18F;
+
+bool SquaresFit(const at::Tensor& norms) {
+  if (norms.numel() == 0) return true;
+  const auto [least, most] = at::aminmax(norms);
+  return least.item<float>() >= kLeastSquared && most.item<float>() <= kMostSquared;
+}
+
+// Norms over the last axis, which stays: in float32 or, where that cannot hold their squares and on
+// devices that would have to be waited for, in float64.
+at::Tensor Norms(const at::Tensor& x) {
+  if (x.is_cpu()) {
+    at::Tensor norms = at::linalg_vector_norm(x, 2, at::IntArrayRef{-1}, /*keepdim=*/true);
+    if (SquaresFit(norms)) return norms;
+  }
+  return at::linalg_vector_norm(x, 2, at::IntArrayRef{-1}, /*keepdim=*/true, at::kDouble);
+}
+
+at::Tensor LayerNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                     double epsilon) {
+  const auto in = [&](at::ScalarType type) {
+    return at::native_layer_norm(x.to(type), {x.size(-1)}, weight.to(type), bias.to(type), epsilon);
+  };
+  // The third is 1 / sqrt(variance + epsilon).
+  const auto [normed, mean, scale] = in(at::kFloat);
+  const bool fits = x.is_cpu() ? SquaresFit(scale.reciprocal())
+                               : epsilon >= double{kLeastSquared} * double{kLeastSquared};
+  return fits ? normed : std::get<0>(in(at::kDouble)).to(at::kFloat);
+}
+
+}  // namespace
 
 at::Tensor Normalize(NormKind kind, const at::Tensor& x, const NormWeights& weights,
                      double epsilon) {
@@ -10,15 +48,14 @@ at::Tensor Normalize(NormKind kind, const at::Tensor& x, const NormWeights& weig
   const at::Tensor wide = x.to(at::kFloat);
   const at::Tensor weight = weights.weight.to(at::kFloat);
   if (kind == NormKind::kLayer) {
-    return at::layer_norm(wide, {wide.size(-1)}, weight, weights.bias.to(at::kFloat), epsilon);
+    return LayerNorm(wide, weight, weights.bias, epsilon);
   }
-  const at::Tensor norm = at::linalg_vector_norm(wide, 2, at::IntArrayRef{-1}, /*keepdim=*/true);
-  const at::Tensor scale = at::rsqrt(norm.square() / wide.size(-1) + epsilon);
-  return (wide * scale).mul_(kind == NormKind::kRmsOnePlus ? 1 + weight : weight);
+  const at::Tensor scale = at::rsqrt(Norms(wide).square() / wide.size(-1) + epsilon);
+  return (wide * scale.to(at::kFloat)).mul_(kind == NormKind::kRmsOnePlus ? 1 + weight : weight);
 }
 
 at::Tensor EuclideanNorms(const at::Tensor& rows) {
-  return at::linalg_vector_norm(rows.to(at::kFloat), 2, at::IntArrayRef{1});
+  return Norms(rows.to(at::kFloat)).squeeze(1).to(at::kFloat);
 }
 
 }  // namespace sinkd

@@ -14,10 +14,10 @@ struct NormWeights {
 
 // The norm over the last axis, in float32 whatever goes in; `x` itself without a norm. With
 // bfloat16 weights, rounding its result once stays nearer to float32 than rounding before and after
-// the weight would.
+// the weight would. Also of rows whose squares float32 cannot hold, from 1e-38 to 1e38.
 at::Tensor Normalize(NormKind kind, const at::Tensor& x, const NormWeights& norm, double epsilon);
 
-// The Euclidean norm of each row of [rows, C], in float32: [rows].
+// The Euclidean norm of each row of [rows, C], in float32: [rows]. As above.
 at::Tensor EuclideanNorms(const at::Tensor& rows);
 
 }  // namespace sinkd

@@ -71,12 +71,14 @@ void TraceBuilder::OnState(int64_t layer, int64_t first_row, const at::Tensor& r
     const at::Tensor state = by_sample(states);  // [S, T, C]
     const at::Tensor norm = by_sample(norms);    // [S, T]
     const int64_t candidates = equals.cosine.size(2);
-    const at::Tensor dots = at::bmm(state.narrow(1, 0, candidates), state.transpose(1, 2));
-    const at::Tensor scale = norm.narrow(1, 0, candidates).unsqueeze(2) * norm.unsqueeze(1);
     // A zero vector points nowhere: cosine 0 by definition.
+    const at::Tensor inverse = at::where(norm > 0, norm.reciprocal(), at::zeros_like(norm));
+    // The candidates' directions first: products of two small states would not be float32.
+    const at::Tensor directions =
+        state.narrow(1, 0, candidates) * inverse.narrow(1, 0, candidates).unsqueeze(2);
     equals.cosine.narrow(0, (begin - of.first_row) / of.length, samples)
         .select(1, layer)
-        .copy_(at::where(scale > 0, dots / scale, at::zeros_like(dots)));
+        .copy_(at::bmm(directions, state.transpose(1, 2)).mul_(inverse.unsqueeze(1)));
   }
 }
 
