@@ -3,11 +3,14 @@
 // Exit codes: 0 stopped by a signal and drained; 1 could not serve, or a device stayed stuck; 2 bad
 // configuration; 128 + signal at the second signal.
 #include <malloc.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <string>
-#include <utility>
+#include <system_error>
 
 #include "server/config/config.h"
 #include "server/daemon.h"
@@ -20,6 +23,7 @@ namespace {
 
 constexpr int kExitFailed = 1;
 constexpr int kExitUsage = 2;
+constexpr const char* kSpins = "100";
 
 // glibc gives each of gRPC's many threads a heap of its own, none of which gives back what the
 // busiest moment took.
@@ -27,6 +31,19 @@ void LimitArenas() {
 #ifdef M_ARENA_MAX
   mallopt(M_ARENA_MAX, 2);
 #endif
+}
+
+// Threads of a pass wait for each other a thousand times a second. libgomp lets them spin for
+// milliseconds, in which a busy neighbour has the core that the awaited one needs; it reads how
+// long when it is loaded, before main. So the program starts itself once more, with some
+// microseconds, unless the environment says how to wait.
+void WaitBriefly(char** argv) {
+  if (std::getenv("GOMP_SPINCOUNT") != nullptr || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return;
+  setenv("GOMP_SPINCOUNT", kSpins, /*overwrite=*/1);
+  execv(program.c_str(), argv);  // where it fails, threads spin
 }
 
 int Serve(const sinkd::Config& config) {
@@ -37,12 +54,18 @@ int Serve(const sinkd::Config& config) {
         daemon.RequestStop(signal == SIGINT ? "signal SIGINT" : "signal SIGTERM");
       },
       [&daemon] { daemon.ReloadSoon(); });
+  const absl::Status chosen = sinkd::ChooseFloat32Products(config.float32_products);
+  if (!chosen.ok()) {
+    std::cerr << "sinkd: " << chosen.message() << "\n";
+    return kExitUsage;
+  }
   sinkd::SetComputeThreads(config.threads);
-  const sinkd::ProductMethods products = sinkd::MeasureProducts();
+  const sinkd::CpuArithmetic arithmetic = sinkd::ArithmeticOfCpu();
   sinkd::Log(sinkd::LogLevel::kInfo, "computing",
              {{"threads", config.threads},
-              {"float32_products_by", products.float32},
-              {"bfloat16_products_in", products.bfloat16}});
+              {"float32_products_by", arithmetic.float32_products},
+              {"bfloat16_products_in", arithmetic.bfloat16_products},
+              {"instructions", arithmetic.instructions}});
   sinkd::OnDeviceFault([&daemon](const std::string& what) {
     daemon.Fail(absl::InternalError("a device answers no more: " + what), "a device failed");
   });
@@ -69,5 +92,6 @@ int main(int argc, char** argv) {
     std::cout << *outcome->text;
     return 0;
   }
+  WaitBriefly(argv);
   return Serve(outcome->config);
 }

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <thread>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "server/base/control_group.h"
 #include "server/base/status.h"
 #include "server/config/config_access.h"
 #include "server/config/config_file.h"
@@ -190,7 +190,7 @@ absl::StatusOr<ConfigOutcome> ParseConfig(int argc, const char* const* argv,
   SINKD_RETURN_IF_ERROR(CheckWhole(outcome.config));
   if (outcome.config.state_dir.empty()) outcome.config.state_dir = DefaultStateDir(environment);
   if (outcome.config.threads == 0) {
-    outcome.config.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    outcome.config.threads = UsableCores();
   }
   if (line.print_config) outcome.text = ConfigToToml(outcome.config);
   return outcome;

@@ -45,7 +45,8 @@ struct Config {
   // What devices may hold, in bytes; of one that is not named: nine tenths of what is free when the
   // server begins to use it.
   std::map<std::string, int64_t> memory_budget;
-  int threads = 0;  // inside one operation; 0 = one per core, already resolved by ParseConfig
+  int threads = 0;  // inside one operation; 0 = UsableCores(), already resolved by ParseConfig
+  Float32Products float32_products = Float32Products::kAuto;
 
   int64_t max_sample_tokens = 32768;    // longest sample, beside the model's own limit
   int64_t max_message_bytes = 8 << 20;  // largest message received

@@ -26,6 +26,7 @@ constexpr milliseconds kLongestDrain = std::chrono::hours(1);
 constexpr milliseconds kLeastStuck = std::chrono::seconds(1);
 constexpr std::array<std::string_view, 3> kComputeTypes = {"auto", "float32", "bfloat16"};
 constexpr std::array<std::string_view, 2> kResidencies = {"resident", "streamed"};
+constexpr std::array<std::string_view, 3> kFloat32Products = {"auto", "mkl", "onednn"};
 constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
 constexpr std::array<std::string_view, 4> kLogLevels = {"debug", "info", "warning", "error"};
 
@@ -237,8 +238,16 @@ const std::array kSettings = {
         "What devices may hold, weights and samples that run: cpu=8GiB,cuda:0=60GiB; of a "
         "device that is not named nine tenths of what is free, within the control group's limit",
         ApplyMemoryBudget, ShowMemoryBudget},
-    Setting{"threads", "N", "Threads inside one operation, 0 to 1024; 0 = one per core",
-            Integer<&Config::threads, 0, 1024>, Number<&Config::threads>},
+    Setting{
+        "threads", "N",
+        "Threads inside one operation, 0 to 1024; 0 = as many as the cores this process may use, "
+        "by its affinity and its control group's CPU quota",
+        Integer<&Config::threads, 0, 1024>, Number<&Config::threads>},
+    Setting{"float32-products", "LIBRARY",
+            "Library that multiplies float32 matrices on the CPU: auto (mkl on Intel's processors, "
+            "onednn on others), mkl, onednn. Results of the two differ in their last digits",
+            Choice<&Config::float32_products, kFloat32Products>,
+            ChoiceName<&Config::float32_products, kFloat32Products>},
     Setting{"max-sample-tokens", "N",
             "Longest sample, in tokens, 1 to 16777216; a model's own limit holds beside it",
             Integer<&Config::max_sample_tokens, 1, 1 << 24>, Number<&Config::max_sample_tokens>},

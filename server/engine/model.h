@@ -105,12 +105,29 @@ std::filesystem::path SpecFile(const std::filesystem::path& folder);
 // whole process; call once at start-up, before any model runs.
 void SetComputeThreads(int threads);
 
-// How matrix products are made on the CPU, measured on the first call: make it after
-// SetComputeThreads.
-struct ProductMethods {
-  std::string float32;   // the library: "oneDNN" or "MKL"
-  std::string bfloat16;  // the type they are made in: "bfloat16" or "float32"
+// The library that multiplies float32 matrices on the CPU.
+enum class Float32Products {
+  kAuto,  // by what the processor is: MKL on Intel's, oneDNN on others
+  kMkl,
+  kOneDnn,
 };
-ProductMethods MeasureProducts();
+
+// For the whole process; call at start-up, before anything else computes. FAILED_PRECONDITION when
+// libtorch lacks that library.
+absl::Status ChooseFloat32Products(Float32Products products);
+
+// What the last digits of numbers computed on the CPU depend on; settled by the first call, which
+// is to come after the two above.
+struct CpuArithmetic {
+  std::string float32_products;   // the library: "MKL" or "oneDNN"
+  std::string bfloat16_products;  // the type they are made in: "bfloat16" or "float32"
+  std::string instructions;       // the widest in use, and limits set by variables: "AVX512"
+};
+CpuArithmetic ArithmeticOfCpu();
+
+// The same of a model, as one text: its devices' and compute type's part of it, and where sums
+// depend on it the number of threads. Records agree to the last digit where it is equal.
+// "float32 by MKL (AVX512)", "bfloat16 on cuda".
+std::string ArithmeticOf(const ModelInfo& info);
 
 }  // namespace sinkd

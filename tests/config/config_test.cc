@@ -137,6 +137,8 @@ TEST_F(ConfigTest, ReadsEveryFlag) {
                               "streamed",
                               "--threads",
                               "3",
+                              "--float32-products",
+                              "onednn",
                               "--max-sample-tokens",
                               "100",
                               "--max-message-bytes",
@@ -172,6 +174,7 @@ TEST_F(ConfigTest, ReadsEveryFlag) {
   EXPECT_EQ(config.compute_type, ComputeType::kBfloat16);
   EXPECT_EQ(config.residency, Residency::kStreamed);
   EXPECT_EQ(config.threads, 3);
+  EXPECT_EQ(config.float32_products, Float32Products::kOneDnn);
   EXPECT_EQ(config.max_sample_tokens, 100);
   EXPECT_EQ(config.max_message_bytes, 2 << 20);
   EXPECT_EQ(config.max_queue, 5);

@@ -40,7 +40,7 @@ bool Run(const sinkd::Model& model, const std::vector<sinkd::TokenIds>& batch) {
 int main(int argc, char** argv) {
   if (argc != 4) return 2;
   sinkd::SetComputeThreads(2);
-  sinkd::MeasureProducts();
+  sinkd::ArithmeticOfCpu();
   sinkd::LoadOptions options;
   options.compute_type = std::string(argv[2]) == "bfloat16" ? sinkd::ComputeType::kBfloat16
                                                             : sinkd::ComputeType::kFloat32;

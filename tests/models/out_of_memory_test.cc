@@ -20,7 +20,7 @@ TEST_F(FailedLoad, OutOfMemoryAtAnyPointLeavesNothing) {
 #endif
   // Blocks of this size then come from the system one by one, and count towards the limit.
   ASSERT_EQ(mallopt(M_MMAP_THRESHOLD, 1 << 20), 1);
-  MeasureProducts();  // measured, by threads of its own, while there is memory
+  ArithmeticOfCpu();  // while there is memory
   rlimit unlimited = {};
   ASSERT_EQ(getrlimit(RLIMIT_DATA, &unlimited), 0);
   ExpectNothingLeft(ModelState::kFailed, [&](int i) {

@@ -23,7 +23,7 @@ class PassOutOfMemory : public FailedLoad {
  protected:
   static void SetUpTestSuite() {
     SetComputeThreads(2);
-    MeasureProducts();  // while there is memory
+    ArithmeticOfCpu();  // while there is memory
   }
   void SetUp() override {
     ASSERT_EQ(getrlimit(RLIMIT_DATA, &unlimited_), 0);

@@ -95,9 +95,10 @@ class Strips {
   }
 
  private:
-  // a b, [n, rows, columns].
-  static at::Tensor Product(const at::Tensor& a, const at::Tensor& b) {
-    if (a.size(0) > 1) return at::bmm(a, b);
+  // a b, [n, rows, columns]. By the sample's length alone, so that it gets the same with and
+  // without batch mates.
+  at::Tensor Product(const at::Tensor& a, const at::Tensor& b) const {
+    if (!KeyHeadsOneByOne(positions_, a.is_cpu())) return at::bmm(a, b);
     return Linear(a[0], b[0].t()).unsqueeze(0);
   }
 

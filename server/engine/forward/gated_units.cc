@@ -1,6 +1,7 @@
 #include "server/engine/forward/gated_units.h"
 
 #include <algorithm>
+#include <numbers>
 
 #include <ATen/ATen.h>
 
@@ -18,6 +19,34 @@ at::Tensor Rows(const at::Tensor& tensor, int64_t first, int64_t rows) {
   return tensor.defined() ? tensor.narrow(0, first, rows).to(at::kFloat) : at::Tensor();
 }
 
+// Of torch's own activations the last few values of a thread's share are computed by other code,
+// which rounds otherwise: they would depend on the rows beside them and on the number of threads.
+// exp, tanh and erf have no such rest.
+
+// x / (1 + exp(-slope x)).
+at::Tensor Swish(const at::Tensor& x, double slope) {
+  if (!x.is_cpu() && slope == 1) return at::silu(x);
+  at::Tensor all = (x * -slope).exp_().add_(1);
+  return at::div_out(all, x, all);
+}
+
+// x (1 + inner) / 2; writes to `inner`.
+at::Tensor HalfOfOnePlus(at::Tensor inner, const at::Tensor& x) {
+  return inner.add_(1).mul_(x).mul_(0.5);
+}
+
+at::Tensor Gelu(const at::Tensor& x) {
+  if (!x.is_cpu()) return at::gelu(x);
+  return HalfOfOnePlus((x * (std::numbers::sqrt2 / 2)).erf_(), x);
+}
+
+at::Tensor GeluTanh(const at::Tensor& x) {
+  if (!x.is_cpu()) return at::gelu(x, "tanh");
+  constexpr double kCubic = 0.044715;
+  constexpr double kScale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+  return HalfOfOnePlus((x * x).mul_(kCubic * kScale).add_(kScale).mul_(x).tanh_(), x);
+}
+
 }  // namespace
 
 Units SplitUnits(Gating gating, const at::Tensor& fused, int64_t axis) {
@@ -30,15 +59,15 @@ at::Tensor ActOf(const DecoderSpec& spec, const Units& units) {
   const at::Tensor x = (units.gate.defined() ? units.gate : units.up).to(at::kFloat);
   if (spec.gating == Gating::kClampedSwish) {
     const at::Tensor gate = x.clamp_max(kSwishLimit);
-    return gate * at::sigmoid(gate * kSwishSlope);
+    return Swish(gate, kSwishSlope);
   }
   switch (spec.activation) {
     case Activation::kSilu:
-      return at::silu(x);
+      return Swish(x, 1);
     case Activation::kGelu:
-      return at::gelu(x);
+      return Gelu(x);
     case Activation::kGeluTanh:
-      return at::gelu(x, "tanh");
+      return GeluTanh(x);
     case Activation::kRelu:
       return at::relu(x);
   }

@@ -1,15 +1,17 @@
 #include "server/engine/forward/linear.h"
 
-#include <algorithm>
-#include <ctime>
+#include <cstdlib>
 #include <new>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <ATen/ATen.h>
+#include <ATen/Version.h>
 #include <ATen/core/dispatch/Dispatcher.h>
-#include <c10/core/InferenceMode.h>
+#include <absl/strings/match.h>
 
+#include "server/base/status.h"
 #include "server/engine/memory/host_memory.h"
 #include "server/engine/weights/weight_memory.h"
 
@@ -19,6 +21,8 @@ namespace {
 // Inputs summed in one run; with fewer the additions would cost more than the products.
 constexpr int64_t kMostSummed = 256;
 constexpr int64_t kLeastSummed = 64;
+
+Float32Products the_choice = Float32Products::kAuto;
 
 using Scalars = c10::List<std::optional<at::Scalar>>;
 using OneDnnLinear = at::Tensor(const at::Tensor& x, const at::Tensor& w,
@@ -51,6 +55,10 @@ std::optional<at::Tensor> IfDefined(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional<at::Tensor>(tensor) : std::nullopt;
 }
 
+bool IsIntel() {
+  return __builtin_cpu_is("intel");
+}
+
 at::Tensor ByOneDnn(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias,
                     std::string_view activation = "none", std::string_view algorithm = "") {
   return Operator()->call(x, w, IfDefined(bias), activation, Scalars(), algorithm);
@@ -60,45 +68,27 @@ void KeepReserve() {
   if (!HostReserveIsFree()) throw std::bad_alloc();  // rather than see oneDNN go without
 }
 
-// What the calling thread itself takes for its share: time in which others have its core is none.
-template <typename Product>
-double Seconds(const Product& product) {
-  const auto now = [] {
-    timespec time = {};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  };
-  const double begin = now();
-  product();
-  return now() - begin;
+// MKL's sums then depend neither on the number of threads nor on how many rows there are, and are
+// the same on all processors that have these instructions. It reads this when it is first used, and
+// knows it on Intel's processors alone.
+void MakeMklReproducible() {
+  const std::string instructions = at::get_cpu_capability();
+  if (!IsIntel() || (instructions != "AVX512" && instructions != "AVX2")) return;
+  setenv("MKL_CBWR", (instructions + ",STRICT").c_str(), /*overwrite=*/0);
 }
 
-// By the shortest of some runs of each, in turns: a busy machine makes runs longer, and the choice
-// lasts as long as the process.
-template <typename Product, typename Other>
-bool IsFaster(const Product& product, const Other& other) {
-  double best = 1e9;
-  double best_other = 1e9;
-  for (int run = 0; run < 12; ++run) {
-    best = std::min(best, Seconds(product));
-    best_other = std::min(best_other, Seconds(other));
-  }
-  return best < best_other;
+bool OneDnnIsChosen() {
+  MakeMklReproducible();
+  if (!Operator() || the_choice == Float32Products::kMkl) return false;
+  return the_choice == Float32Products::kOneDnn || !IsIntel();
 }
 
-bool OneDnnIsFaster() {
-  if (!Operator()) return false;
-  const c10::InferenceMode inference;
-  const at::Tensor x = at::ones({256, 512});
-  const at::Tensor w = at::ones({1024, 512});
-  return IsFaster([&] { ByOneDnn(x, w, {}); }, [&] { at::linear(x, w); });
-}
-
-bool Bfloat16IsFaster() {
-  const c10::InferenceMode inference;
-  const at::Tensor x = at::ones({256, 512}, at::kBFloat16);
-  const at::Tensor w = at::ones({1024, 512}, at::kBFloat16);
-  return IsFaster([&] { at::linear(x, w); }, [&] { Linear(x.to(at::kFloat), w.to(at::kFloat)); });
+// oneDNN has kernels for bfloat16 on all processors with AVX-512, but those without the
+// instructions widen each factor and are slower than products in float32.
+bool HasBfloat16() {
+  static const auto has = c10::Dispatcher::singleton().findSchema(
+      {"mkldnn::_is_mkldnn_bf16_supported", ""});  // within ONEDNN_MAX_CPU_ISA
+  return __builtin_cpu_supports("avx512bf16") && has && has->typed<bool()>().call();
 }
 
 // Parts that weights with so many inputs are cut into.
@@ -109,19 +99,49 @@ int64_t Parts(int64_t inputs, const at::TensorOptions& options) {
   return inputs / parts < kLeastSummed ? 1 : parts;
 }
 
+// A single row goes through code of its own, which rounds otherwise than that for many: a sample of
+// one token would differ with and without batch mates.
+bool IsAlone(const at::Tensor& x) {
+  return x.is_cpu() && x.size(0) == 1;
+}
+
+at::Tensor Twice(const at::Tensor& row) {
+  return at::cat({row, row});
+}
+
 }  // namespace
 
+absl::Status ChooseFloat32Products(Float32Products products) {
+  if (products == Float32Products::kOneDnn && !Operator()) {
+    return FailedPrecondition("this build of libtorch has no oneDNN",
+                              {.reason = "CONFIG_INVALID",
+                               .subject = "float32-products",
+                               .value = "onednn",
+                               .fix = "use auto or mkl"});
+  }
+  the_choice = products;
+  MakeMklReproducible();
+  return absl::OkStatus();
+}
+
 bool UsesOneDnn() {
-  static const bool uses = OneDnnIsFaster();
+  static const bool uses = OneDnnIsChosen();
   return uses;
 }
 
 bool UsesBfloat16() {
-  static const bool uses = Bfloat16IsFaster();
+  static const bool uses = HasBfloat16();
   return uses;
 }
 
+bool IgnoresThreads() {
+  UsesOneDnn();  // which sets the variable
+  const char* const mode = std::getenv("MKL_CBWR");
+  return IsIntel() && mode != nullptr && absl::EndsWith(mode, ",STRICT");
+}
+
 at::Tensor Linear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias) {
+  if (IsAlone(x)) return Linear(Twice(x), w, bias).narrow(0, 0, 1);
   KeepReserve();
   if (w.dim() == 3) {
     const int64_t inputs = w.size(2);
@@ -148,6 +168,7 @@ bool FusesActivations() {
 
 at::Tensor ActivatedLinear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias,
                            Activation activation) {
+  if (IsAlone(x)) return ActivatedLinear(Twice(x), w, bias, activation).narrow(0, 0, 1);
   KeepReserve();
   switch (activation) {
     case Activation::kSilu:
@@ -164,6 +185,7 @@ at::Tensor ActivatedLinear(const at::Tensor& x, const at::Tensor& w, const at::T
 
 at::Tensor MultipliedLinear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias,
                             const at::Tensor& factor) {
+  if (IsAlone(x)) return MultipliedLinear(Twice(x), w, bias, Twice(factor)).narrow(0, 0, 1);
   KeepReserve();
   return BinaryOperator()->call(x, factor, w, IfDefined(bias), "mul");
 }

@@ -1,15 +1,23 @@
-// Linear: matrix products in the way that is fastest on this processor. float32 products go to MKL
-// or to oneDNN, which differ by more than two on some; bfloat16 products go to torch, or are made
-// in float32 where the processor has no instructions for bfloat16; all else is torch's choice.
-// Internal to the engine.
+// Linear: matrix products on the CPU by the library that suits the processor; torch's choice on
+// other devices. Internal to the engine.
 //
-// Each choice is made once, by a measurement of some milliseconds when it is first needed, so that
-// all results of a process agree. Thread-safety: all functions may be called from any thread.
+// The choice follows from what the processor is, and from --float32-products, never from a
+// measurement, so that every start, replica and shard on such processors computes the same digits:
+//   float32   MKL on Intel's processors, oneDNN on all others. MKL picks its code by the vendor,
+//             and takes more than twice oneDNN's time on AMD's; on Intel's it is as fast on large
+//             matrices, faster on small ones, and has a mode in which a row's sums depend neither
+//             on the rows beside it nor on the number of threads (MKL_CBWR=...,STRICT).
+//   bfloat16  oneDNN where the processor has AVX512_BF16; elsewhere in float32, since without these
+//             instructions each factor is widened within the product, at several times the cost.
+//
+// Thread-safety: all functions may be called from any thread, ChooseFloat32Products (model.h) only
+// before all others.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include "server/engine/decoder_spec.h"
+#include "server/engine/model.h"
 
 namespace sinkd {
 
@@ -45,5 +53,8 @@ bool UsesOneDnn();
 
 // Whether bfloat16 products on the CPU are made in bfloat16.
 bool UsesBfloat16();
+
+// Whether sums of products are the same for every number of threads: MKL's are in its mode above.
+bool IgnoresThreads();
 
 }  // namespace sinkd

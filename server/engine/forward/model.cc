@@ -10,11 +10,9 @@
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 #include "server/engine/activation_memory.h"
-#include "server/engine/forward/linear.h"
 #include "server/engine/forward/model_internals.h"
 #include "server/engine/forward/torch_boundary.h"
 #include "server/engine/memory/device.h"
-#include "server/engine/memory/own_thread.h"
 #include "server/engine/taps/trace_builder.h"
 #include "server/engine/weights/block_loader.h"
 #include "server/engine/weights/file_tensor_loader.h"
@@ -170,13 +168,6 @@ void SetComputeThreads(int threads) {
   setenv("LRU_CACHE_CAPACITY", "64", /*overwrite=*/0);
   KeepActivationsTogether();
   at::set_num_threads(threads);
-}
-
-ProductMethods MeasureProducts() {
-  return OnOwnThread([]() -> ProductMethods {
-    return {.float32 = UsesOneDnn() ? "oneDNN" : "MKL",
-            .bfloat16 = UsesBfloat16() ? "bfloat16" : "float32"};
-  });
 }
 
 }  // namespace sinkd

@@ -1,7 +1,6 @@
 // Work with torch on a thread that runs no passes. OpenMP keeps a team of threads for each thread
 // that ever used it. Once all teams together are more threads than there are cores, those of a pass
-// no longer spin where they wait for each other but sleep, which takes a third of a pass over short
-// samples.
+// no longer spin for microseconds where they wait for each other but sleep at once.
 //
 // Thread-safety: may be called from any thread.
 #pragma once
