@@ -9,10 +9,10 @@ CPP_FILES = git ls-files '*.cc' '*.h'
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup oracles configure build test fuzz demo bench images check-images check-newcomer format lint clean
+.PHONY: help setup oracles configure build test check-numerics fuzz demo bench images check-images check-newcomer format lint clean
 
 help: ## list these commands
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
 
 setup: ## install what building and the demo need and is missing (root or sudo)
 	@deploy/setup.sh build
@@ -28,6 +28,10 @@ build: configure ## build server, client and tests into build/dev, or build/PRES
 
 test: oracles build ## build and run every test
 	@ctest --preset $(PRESET) --parallel $(JOBS)
+
+check-numerics: oracles build ## run the tests that compare numbers as other processors compute them
+	@ctest --preset $(PRESET) -L oracle --quiet --output-on-failure
+	@tests/numerics/check.sh build/$(PRESET)
 
 fuzz: oracles ## fuzz every target, or TARGET, for ten minutes each, or MINUTES
 	@cmake --preset fuzz --log-level=WARNING

@@ -1,4 +1,4 @@
-// Regression and correlations against scipy.
+// Regression and correlations against the formulas in 60 digits, which scipy has checked.
 #include "server/analysis/regression.h"
 
 #include <iostream>
@@ -27,7 +27,7 @@ class Differences {
   }
   ~Differences() {
     for (const auto& [what, largest] : largest_) {
-      std::cout << "largest relative difference to scipy, " << what << ": " << largest << "\n";
+      std::cout << "largest relative difference, " << what << ": " << largest << "\n";
     }
   }
 
@@ -71,7 +71,7 @@ void CompareCorrelation(const Correlation& c, const Json& e, const std::string& 
   differences.Compare("p of a correlation", c.p, e["p"], 1e-300, where);
 }
 
-TEST(Regression, EqualsScipyOnRandomAndHardData) {
+TEST(Regression, EqualsTheFormulasOnRandomAndHardData) {
   const Json oracle = ReadOracle("regression.json");
   ASSERT_TRUE(oracle.is_object());
   Differences differences;

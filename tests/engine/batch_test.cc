@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "server/engine/forward/linear.h"
 #include "server/engine/model.h"
 #include "tests/engine/oracle_files.h"
 #include "tests/engine/parity_cases.h"
@@ -12,7 +13,11 @@
 namespace sinkd::testing {
 namespace {
 
-constexpr double kTolerance = 1e-5;
+// Where the libraries' sums hang neither on threads nor on rows, a sample has no digit from its
+// batch mates; elsewhere it has some roundings.
+double Tolerance() {
+  return IgnoresThreads() ? 0 : 1e-5;
+}
 constexpr int64_t kSamples = 32;
 constexpr int64_t kLongest = 200;
 
@@ -50,20 +55,20 @@ void ExpectSame(const Trace& got, const Trace& want) {
     return [positions](size_t i) { return double(positions - int64_t(i) % positions); };
   };
   EXPECT_EQ(got.positions, want.positions);
-  EXPECT_LE(LargestDifference(got.state_norm, want.state_norm, Scale::kRelative, one), kTolerance);
-  EXPECT_LE(LargestDifference(got.mlp_norm, want.mlp_norm, Scale::kRelative, one), kTolerance);
+  EXPECT_LE(LargestDifference(got.state_norm, want.state_norm, Scale::kRelative, one), Tolerance());
+  EXPECT_LE(LargestDifference(got.mlp_norm, want.mlp_norm, Scale::kRelative, one), Tolerance());
   EXPECT_LE(LargestDifference(got.candidate_cosine, want.candidate_cosine, Scale::kAbsolute, one),
-            kTolerance);
+            Tolerance());
   EXPECT_LE(LargestDifference(got.attention_sum, want.attention_sum, Scale::kAbsolute,
                               queries_of(want.positions)),
-            kTolerance);
+            Tolerance());
   EXPECT_LE(LargestDifference(got.attention_self, want.attention_self, Scale::kAbsolute, one),
-            kTolerance);
+            Tolerance());
   EXPECT_LE(LargestDifference(got.prefix_attention_sum, want.prefix_attention_sum, Scale::kAbsolute,
                               queries_of(want.prefix)),
-            kTolerance);
+            Tolerance());
   EXPECT_LE(LargestDifference(got.learned_sink_mass, want.learned_sink_mass, Scale::kAbsolute, one),
-            kTolerance);
+            Tolerance());
 }
 
 class Batch : public ::testing::TestWithParam<ParityCase> {};

@@ -66,7 +66,9 @@ ExpectedSample ReadExpected(const std::string& checkpoint, const std::string& pr
 
 ExpectedAlpha ReadExpectedAlpha(const std::string& checkpoint, int64_t length) {
   const SafetensorsFile file = OpenOrDie(checkpoint, absl::StrCat("expected_f64_T", length));
-  return {.ids = ReadIds(file), .alpha = ReadTensor<float>(file, "alpha")};
+  return {.ids = ReadIds(file),
+          .alpha = ReadTensor<float>(file, "alpha"),
+          .theirs = ReadTensor<float>(file, "alpha_f32")};
 }
 
 std::string CheckpointName(const ::testing::TestParamInfo<const char*>& tested) {

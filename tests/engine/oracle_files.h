@@ -2,6 +2,7 @@
 // folders they lie in.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -28,14 +29,24 @@ struct ExpectedSample {
 
 std::filesystem::path OracleFolder();  // where the oracles write
 
-// `checkpoint` is relative to OracleFolder(); precision is "f32" or "bf16".
+// `checkpoint` is relative to OracleFolder(); precision is what transformers computes in: "f64",
+// "f32" or "bf16".
 ExpectedSample ReadExpected(const std::string& checkpoint, const std::string& precision,
                             int64_t length);
 
+// How far a float32 result may be from float64 where transformers' float32 is `theirs` away: sums
+// are made in another order, on each processor in one of its own, and errors of two orders are
+// rarely more than a factor apart. `floor`: what some roundings make, where theirs happen to
+// cancel.
+inline double Allowed(double theirs, double floor = 2e-6) {
+  return std::max(4 * theirs, floor);
+}
+
 // Attention in float64, tests/oracle/large_logits.py.
 struct ExpectedAlpha {
-  TokenIds ids;              // [T]
-  std::vector<float> alpha;  // [L, H, T]
+  TokenIds ids;               // [T]
+  std::vector<float> alpha;   // [L, H, T]
+  std::vector<float> theirs;  // the same of transformers in float32
 };
 ExpectedAlpha ReadExpectedAlpha(const std::string& checkpoint, int64_t length);
 

@@ -4,6 +4,7 @@ Axes: L layers, T positions, H heads, C hidden. One block's attention is reduced
 there, so that T = 2500 never holds more than one [H, T, T].
 """
 
+import contextlib
 import dataclasses
 import json
 import pathlib
@@ -11,6 +12,7 @@ import pathlib
 import numpy as np
 import torch
 from safetensors.numpy import save_file
+from torch.overrides import TorchFunctionMode
 from transformers import AutoModelForCausalLM
 
 from tests.oracle import detection
@@ -45,13 +47,62 @@ def load(folder, dtype):
     return model.eval()
 
 
+class _Wide(TorchFunctionMode):
+    """What asks for float32 gets float64, but for rotary embeddings: their angles are float32 by
+    definition, and a model was trained with them as they are."""
+
+    def __init__(self):
+        super().__init__()
+        self.rotating = False
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if self.rotating:
+            return func(*args, **kwargs)
+        if func is torch.Tensor.float:
+            func = torch.Tensor.double
+        wide = [torch.float64 if each is torch.float32 else each for each in args]
+        named = {key: torch.float64 if value is torch.float32 else value
+                 for key, value in kwargs.items()}
+        return func(*wide, **named)
+
+
+@contextlib.contextmanager
+def in_float64(model):
+    """Has `model`, loaded as float64, compute in it throughout; transformers takes norms, softmax
+    and more to float32 whatever the model's type is."""
+    mode = _Wide()
+
+    def rotate(begins):
+        def hook(*_):
+            mode.rotating = begins
+        return hook
+
+    handles = []
+    for module in model.modules():
+        if "Rotary" in type(module).__name__:
+            handles.append(module.register_forward_pre_hook(rotate(True)))
+            handles.append(module.register_forward_hook(rotate(False)))
+    try:
+        with mode:
+            yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
 def _first(output):
     return output[0] if isinstance(output, tuple) else output
 
 
+def _numpy(values):
+    """float32, also where a model computes in float64 and float() does not leave it."""
+    return values.detach().double().numpy().astype(np.float32)
+
+
 def _norm(values):
     """Norms over the last axis, accumulated in float64."""
-    return torch.linalg.vector_norm(values.double(), dim=-1).float().numpy()
+    return _numpy(torch.linalg.vector_norm(values.double(), dim=-1))
 
 
 class _Recorder:
@@ -76,13 +127,13 @@ class _Recorder:
 
     def _attention(self, module, _inputs, output):
         weights = output[1][0]  # [H, T, T]
-        self.column_sum.append(weights.sum(dim=1, dtype=torch.float64).float().numpy())
-        self.attention_self.append(weights.diagonal(dim1=1, dim2=2).float().clone().numpy())
+        self.column_sum.append(_numpy(weights.sum(dim=1, dtype=torch.float64)))
+        self.attention_self.append(_numpy(weights.diagonal(dim1=1, dim2=2)))
         prefix = weights[:, :PREFIX, :PREFIX].sum(dim=1, dtype=torch.float64)
-        self.prefix_sum.append(prefix.float().numpy())
+        self.prefix_sum.append(_numpy(prefix))
         if hasattr(module, "sinks"):  # its column is not among the weights
             mass = 1 - weights.sum(dim=2, dtype=torch.float64)
-            self.learned_sink.append(mass.clamp(min=0).float().numpy())
+            self.learned_sink.append(_numpy(mass.clamp(min=0)))
         return output[0], None
 
     def _added(self, _module, _inputs, output):
@@ -90,15 +141,15 @@ class _Recorder:
         self.mlp_norm.append(_norm(values.reshape(-1, values.shape[-1])))
 
     def _layer(self, _module, _inputs, output):
-        self.states.append(_first(output)[0].float().numpy().copy())
+        self.states.append(_numpy(_first(output)[0]))
         self.last_raw = self.states[-1]
 
     def _final_norm(self, _module, _inputs, output):
-        self.states[-1] = output[0].float().numpy().copy()
+        self.states[-1] = _numpy(output[0])
 
     def _projected(self, _module, _inputs, output):
         """Narrower than the stream: filled up with zeros, which change no norm and no cosine."""
-        narrow = output[0].float().numpy()
+        narrow = _numpy(output[0])
         missing = self.states[-1].shape[-1] - narrow.shape[-1]
         self.states[-1] = np.pad(narrow, ((0, 0), (0, missing)))
 
@@ -137,13 +188,16 @@ def blocks_of(decoder):
 
 @torch.no_grad()
 def trace(model, ids):
-    """One pass of `model` (a causal LM) over `ids`; its lm_head does not run."""
+    """One pass of `model` (a causal LM) over `ids`; its lm_head does not run. Values are float32, of
+    a model in float64 rounded to it."""
     decoder = decoder_of(model)
     recorder = _Recorder(decoder, layout_of(decoder))
     # The others always give them.
     options = {"output_attentions": True} if decoder.config.model_type == "opt" else {}
+    exact = in_float64(decoder) if model.dtype == torch.float64 else contextlib.nullcontext()
     try:
-        decoder(input_ids=torch.tensor([list(ids)]), use_cache=False, **options)
+        with exact:
+            decoder(input_ids=torch.tensor([list(ids)]), use_cache=False, **options)
     finally:
         recorder.close()
     return recorder.tensors(ids)

@@ -72,12 +72,13 @@ def write_expected(folder, output):
     shutil.rmtree(output, ignore_errors=True)
     for dtype, name, lengths in (
         (torch.float32, "f32", LENGTHS),
+        (torch.float64, "f64", LENGTHS),
         (torch.bfloat16, "bf16", BFLOAT16_LENGTHS),
     ):
         model = expected.load(folder, dtype)
         for length in lengths:
             tensors = expected.trace(model, ids[:length])
-            expected.write(output, f"{name}_T{length}", tensors, True, name == "f32")
+            expected.write(output, f"{name}_T{length}", tensors, True, name == "f64")
 
 
 def main():
