@@ -5,9 +5,9 @@
 
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
-#include <nlohmann/json.hpp>
 
 #include "server/analysis/sink_detection.h"
+#include "server/base/json.h"
 #include "server/base/status.h"
 
 namespace sinkd {
@@ -129,11 +129,10 @@ absl::StatusOr<PublishedRow> ParsePublishedRow(std::string_view line, int64_t li
   if (format.layers < 2 || format.layers > std::numeric_limits<int32_t>::max()) {
     return reader.Bad("the number of layers given", "must be at least 2");
   }
-  const Json row = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-  // nlohmann::json takes a zero byte for the end of the text.
-  if (!row.is_object() || line.find('\0') != std::string_view::npos)
-    return reader.Bad("the line", "must be a JSON object");
-  return reader.Read(row);
+  const absl::StatusOr<Json> row = ParseJson(line);
+  if (!row.ok()) return reader.Bad("the line", std::string(row.status().message()));
+  if (!row->is_object()) return reader.Bad("the line", "must be a JSON object");
+  return reader.Read(*row);
 }
 
 absl::StatusOr<SinkKind> KindOfPublishedLabel(std::string_view label) {

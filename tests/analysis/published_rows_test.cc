@@ -208,8 +208,9 @@ TEST_P(BadPublishedRow, IsNamedWithItsLine) {
 INSTANTIATE_TEST_SUITE_P(
     PublishedRows, BadPublishedRow,
     testing::Values(
-        BadRow{"", "must be a JSON object"}, BadRow{"{\"a\":", "must be a JSON object"},
-        BadRow{"[1]", "must be a JSON object"}, BadRow{"{}", "sample_index must be an integer"},
+        BadRow{"", "is not valid JSON at line 1, column 1"},
+        BadRow{"{\"a\":NaN", "column 6: JSON has no NaN"}, BadRow{"[1]", "must be a JSON object"},
+        BadRow{"{}", "sample_index must be an integer"},
         BadRow{"{\"sample_index\":-1}", "sample_index must be an integer"},
         BadRow{"{\"sample_index\":99999999999}", "sample_index must be an integer"},
         BadRow{"{\"sample_index\":1.5}", "sample_index must be an integer"},

@@ -88,6 +88,20 @@ TEST_F(CheckpointFolderTest, BrokenIndexIsRefused) {
   }
 }
 
+TEST_F(CheckpointFolderTest, IndexOfMoreFilesThanModelsHaveIsRefused) {
+  std::string map;
+  for (int i = 0; i <= 4096; ++i) {
+    map += (i > 0 ? "," : "") + ("\"w" + std::to_string(i)) + "\":\"f" + std::to_string(i) + "\"";
+  }
+  Write("model.safetensors.index.json", "{\"weight_map\":{" + map + "}}");
+  EXPECT_THAT(Refusal(), HasSubstr("names over 4096 files"));
+}
+
+TEST_F(CheckpointFolderTest, FaultOfAnIndexIsToldByItsPlace) {
+  Write("model.safetensors.index.json", "{\"weight_map\":\n{\"w\":NaN}}");
+  EXPECT_THAT(Refusal(), HasSubstr("line 2, column 6: JSON has no NaN"));
+}
+
 TEST_F(CheckpointFolderTest, TensorInTwoShardsIsRefused) {
   Write("a", OneTensor("w"));
   Write("b", OneTensor("w"));

@@ -44,8 +44,8 @@ TEST_P(BadHeaders, AreRefusedByName) {
 INSTANTIATE_TEST_SUITE_P(
     Table, BadHeaders,
     ::testing::Values(
-        BadHeader{"NotJson", "{\"a\":", 0, "not a JSON object"},
-        BadHeader{"GoesOnAfterAZeroByte", std::string("{}\0{}", 5), 0, "not a JSON object"},
+        BadHeader{"NotJson", "{\"a\":", 0, "the header is not valid JSON at line 1, column 6"},
+        BadHeader{"GoesOnAfterAZeroByte", std::string("{}\0{}", 5), 0, "a zero byte"},
         BadHeader{"ByteOrderMark", "\xEF\xBB\xBF{}", 0, "not a JSON object"},
         BadHeader{"MetadataOfNumbers", R"({"__metadata__":{"a":1}})", 0, "__metadata__"},
         BadHeader{"MetadataOfNoNames", R"({"__metadata__":["a"]})", 0, "__metadata__"},
@@ -54,7 +54,13 @@ INSTANTIATE_TEST_SUITE_P(
             "DuplicateKey",
             "{" + HeaderEntry("w", "[1]", "[0,4]") + "," + HeaderEntry("w", "[1]", "[4,8]") + "}",
             8, "tensor w: is named twice"},
-        BadHeader{"TooDeep", std::string(10000, '['), 0, "nested too deeply"},
+        BadHeader{"TooDeep", "{\"a\":" + std::string(10000, '['), 0, "nested deeper than 3 levels"},
+        BadHeader{"NotANumber", R"({"w":{"dtype":"F32","shape":[NaN]}})", 0, "JSON has no NaN"},
+        BadHeader{"DuplicateKeyOfATensor",
+                  R"({"w":{"dtype":"F32","dtype":"F16","shape":[1],"data_offsets":[0,4]}})", 4,
+                  "names dtype twice"},
+        BadHeader{"DuplicateMetadata", R"({"__metadata__":{},"__metadata__":{}})", 0,
+                  "__metadata__: is named twice"},
         BadHeader{"UnknownDtype", "{" + HeaderEntry("w", "[1]", "[0,4]", R"("dtype":"F31")") + "}",
                   4, "tensor w: has no known dtype"},
         BadHeader{"NoDtype", R"({"w":{"shape":[1],"data_offsets":[0,4]}})", 4, "no known dtype"},
@@ -102,6 +108,38 @@ TEST_F(Folder, HeaderOverTheLimitIsNotRead) {
   folder_.Write("m.safetensors", bytes);
   const auto file = SafetensorsFile::Open(folder_.path() / "m.safetensors");
   EXPECT_THAT(std::string(file.status().message()), HasSubstr("over the limit of 100 MiB"));
+}
+
+// One empty tensor after another, as many as `count`.
+std::string EmptyTensors(size_t count) {
+  std::string header = "{";
+  for (size_t i = 0; i < count; ++i) {
+    header += (i > 0 ? "," : "") + HeaderEntry("t" + std::to_string(i), "[0]", "[0,0]");
+  }
+  return header + "}";
+}
+
+// Of twice as many tensors as any published file has; a reader that looks through those before
+// each would not come to an end.
+TEST_F(Folder, ManyTensorsTakeNoMoreThanTheirNumber) {
+  folder_.Write("m.safetensors", SafetensorsBytes(EmptyTensors(250'000), 0));
+  const auto file = SafetensorsFile::Open(folder_.path() / "m.safetensors");
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->tensors().size(), 250'000u);
+}
+
+TEST_F(Folder, MoreTensorsThanModelsHaveAreRefused) {
+  folder_.Write("m.safetensors", SafetensorsBytes(EmptyTensors(300'001), 0));
+  const auto file = SafetensorsFile::Open(folder_.path() / "m.safetensors");
+  EXPECT_THAT(std::string(file.status().message()), HasSubstr("over 300000 tensors"));
+}
+
+TEST_F(Folder, ReadingAHeaderCanBeCancelled) {
+  folder_.Write("m.safetensors", SafetensorsBytes(EmptyTensors(10'000), 0));
+  std::stop_source stop;
+  stop.request_stop();
+  const auto file = SafetensorsFile::Open(folder_.path() / "m.safetensors", stop.get_token());
+  EXPECT_TRUE(absl::IsCancelled(file.status())) << file.status();
 }
 
 TEST_F(Folder, FileOfAFewBytesIsRefused) {

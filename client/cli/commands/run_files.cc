@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "client/cli/input/json_cursor.h"
 #include "client/cli/output/csv_writer.h"
 #include "client/cli/output/json_parts.h"
 #include "client/error_report.h"
@@ -20,22 +21,89 @@ using Json = nlohmann::json;
 // A message is sent when it holds this much; a larger record goes alone.
 constexpr size_t kMessageBytes = size_t{1} << 20;
 
+// Finds the value of member `type` in the object that a line is, and where it stands in the text.
+class MemberFinder final : public Json::json_sax_t {
+ public:
+  MemberFinder(std::string_view line, std::string_view type)
+      : line_(line), type_(type), cursor_(line) {}
+
+  bool null() override { return Scalar(); }
+  bool boolean(bool) override { return Scalar(); }
+  bool number_integer(number_integer_t) override { return Scalar(); }
+  bool number_unsigned(number_unsigned_t) override { return Scalar(); }
+  bool number_float(number_float_t, const string_t&) override { return Scalar(); }
+  bool string(string_t&) override { return Scalar(); }
+  bool binary(Json::binary_t&) override { return false; }
+  bool start_object(size_t) override { return Open(); }
+  bool end_object() override { return Close(); }
+  bool start_array(size_t) override { return Open(); }
+  bool end_array() override { return Close(); }
+  bool key(string_t& name) override {
+    cursor_.Advance();
+    wanted_ = depth_ == 1 && name == type_;
+    return true;
+  }
+  bool parse_error(size_t position, const std::string&, const Json::exception& error) override {
+    const size_t offset = position > 0 ? position - 1 : 0;
+    fault_ = fmt::format("column {}: {}", ColumnAt(line_, offset),
+                         JsonFault(line_, offset, error.what()));
+    return false;
+  }
+
+  std::string_view value() const { return value_; }  // empty when there is none
+  const std::string& fault() const { return fault_; }
+
+ private:
+  static constexpr size_t kMaxDepth = 64;  // over that of any message
+
+  void Begin() {
+    cursor_.Advance();
+    if (wanted_ && depth_ == 1) begin_ = cursor_.token_begin();
+  }
+  bool End() {
+    if (wanted_ && depth_ == 1) value_ = line_.substr(begin_, cursor_.token_end() - begin_);
+    return true;
+  }
+  bool Scalar() {
+    Begin();
+    return End();
+  }
+  bool Open() {
+    Begin();
+    if (depth_ == 0 && line_[cursor_.token_begin()] != '{') return false;
+    return ++depth_ <= kMaxDepth;
+  }
+  bool Close() {
+    cursor_.Advance();
+    --depth_;
+    return End();
+  }
+
+  std::string_view line_;
+  std::string_view type_;
+  JsonCursor cursor_;
+  size_t depth_ = 0;
+  size_t begin_ = 0;
+  bool wanted_ = false;
+  std::string_view value_;
+  std::string fault_;
+};
+
 // The message in member `type` of a line {"type": TYPE, TYPE: ...}; what is wrong, or OK.
 template <typename Message>
 absl::Status ReadTyped(std::string_view text, const char* type, Message& message) {
-  // Deeper than any message; writing JSON out again is recursive.
-  const auto bound_depth = [](int depth, Json::parse_event_t, Json&) { return depth <= 64; };
-  const Json line = Json::parse(text, bound_depth, /*allow_exceptions=*/false);
+  MemberFinder finder(text, type);
+  const bool whole = Json::sax_parse(text.begin(), text.end(), &finder);
+  if (!finder.fault().empty()) return absl::InvalidArgumentError(finder.fault());
   // nlohmann::json takes a zero byte for the end of the text.
-  if (text.find('\0') != std::string_view::npos || line.is_discarded() || !line.is_object() ||
-      !line.contains(type)) {
+  if (text.find('\0') != std::string_view::npos || !whole || finder.value().empty()) {
     return absl::InvalidArgumentError(
         fmt::format("not an object with \"{}\", as `sinkctl runs export` writes it", type));
   }
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;
   const auto read =
-      google::protobuf::util::JsonStringToMessage(line[type].dump(), &message, options);
+      google::protobuf::util::JsonStringToMessage(std::string(finder.value()), &message, options);
   return read.ok() ? absl::OkStatus()
                    : absl::InvalidArgumentError(client::MakePrintable(std::string(read.message())));
 }

@@ -36,4 +36,19 @@ int64_t ColumnAt(std::string_view text, size_t offset) {
   return column;
 }
 
+std::string JsonFault(std::string_view text, size_t offset, std::string_view what) {
+  // "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error while ..."
+  if (const size_t column = what.find("column "); column != std::string_view::npos) {
+    what.remove_prefix(std::min(what.find(": ", column) + 2, what.size()));
+  }
+  std::string message = "not JSON: " + client::MakePrintable(client::CutUtf8(what, 300));
+  const std::string_view rest = text.substr(std::min(offset, text.size()));
+  if (rest.starts_with('\'')) {
+    message += "; strings take double quotes";
+  } else if (!rest.empty() && std::string_view("NIai").find(rest[0]) != std::string_view::npos) {
+    message += "; JSON has no NaN or Infinity";
+  }
+  return message;
+}
+
 }  // namespace sinkd::cli

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace sinkd::cli {
@@ -19,6 +20,7 @@ class JsonCursor {
 
   // Byte offset of the token that was moved past last.
   size_t token_begin() const { return begin_; }
+  size_t token_end() const { return end_; }  // of the first byte behind it
 
  private:
   std::string_view text_;
@@ -28,5 +30,8 @@ class JsonCursor {
 
 // Column of a byte offset: characters from 1.
 int64_t ColumnAt(std::string_view text, size_t offset);
+
+// What is wrong with `text` at the byte `offset`, where the parser ended with the exception `what`.
+std::string JsonFault(std::string_view text, size_t offset, std::string_view what);
 
 }  // namespace sinkd::cli

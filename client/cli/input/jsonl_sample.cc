@@ -310,20 +310,8 @@ bool SampleHandler::end_array() {
 }
 
 bool SampleHandler::parse_error(size_t position, const std::string&, const json::exception& error) {
-  std::string_view what = error.what();
-  // "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error while ..."
-  if (const size_t column = what.find("column "); column != std::string_view::npos) {
-    what.remove_prefix(std::min(what.find(": ", column) + 2, what.size()));
-  }
   const size_t begin = position > 0 ? position - 1 : 0;
-  std::string message = "not JSON: " + client::MakePrintable(client::CutUtf8(what, 300));
-  const std::string_view rest = line_.substr(std::min(begin, line_.size()));
-  if (line_.find('\'') != std::string_view::npos && rest.starts_with('\'')) {
-    message += "; strings take double quotes";
-  } else if (rest.starts_with('N') || rest.starts_with('I') || rest.starts_with('a')) {
-    message += "; JSON has no NaN or Infinity";
-  }
-  error_ = LineError{ColumnAt(line_, begin), std::move(message)};
+  error_ = LineError{ColumnAt(line_, begin), JsonFault(line_, begin, error.what())};
   return false;
 }
 

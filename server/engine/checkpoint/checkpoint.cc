@@ -4,8 +4,7 @@
 #include <memory>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
+#include "server/base/json.h"
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 #include "server/engine/checkpoint/checkpoint_files.h"
@@ -13,6 +12,7 @@
 #include "server/engine/checkpoint/gguf/gguf_source.h"
 #include "server/engine/checkpoint/quantized_weights.h"
 #include "server/engine/checkpoint/safetensors.h"
+#include "server/engine/checkpoint/safetensors_header.h"
 
 namespace sinkd {
 namespace {
@@ -22,6 +22,8 @@ using Json = nlohmann::json;
 constexpr char kSingle[] = "model.safetensors";
 constexpr char kIndex[] = "model.safetensors.index.json";
 constexpr uintmax_t kMaxIndexBytes = 64u << 20;
+constexpr size_t kMaxShards = 4096;  // each takes a descriptor
+constexpr int64_t kMaxHeaderBytes = int64_t{512} << 20;
 
 absl::Status Refuse(std::string_view reason, std::string_view subject, std::string_view what,
                     std::string_view fix) {
@@ -30,9 +32,9 @@ absl::Status Refuse(std::string_view reason, std::string_view subject, std::stri
       {.reason = std::string(reason), .subject = std::string(subject), .fix = std::string(fix)});
 }
 
-// The shards that the index names, all of which are there.
-absl::StatusOr<std::vector<std::string>> ReadIndex(const std::filesystem::path& folder) {
-  const std::filesystem::path path = folder / kIndex;
+// The shards that the index names.
+absl::StatusOr<std::set<std::string>> ReadShardNames(const std::filesystem::path& path,
+                                                     std::stop_token stop) {
   const auto bad = [](std::string_view what) {
     return Refuse("BAD_INDEX", kIndex, StrCat(kIndex, ": ", what), "fetch the file again");
   };
@@ -42,13 +44,13 @@ absl::StatusOr<std::vector<std::string>> ReadIndex(const std::filesystem::path& 
   if (size > kMaxIndexBytes) return bad("is larger than 64 MiB");
   std::string text(size, '\0');
   std::ifstream(path, std::ios::binary).read(text.data(), static_cast<std::streamsize>(size));
-  // nlohmann::json would take it for the end of the text.
-  if (text.find('\0') != std::string::npos) return bad("is not a JSON object");
-  const auto bound_depth = [](int depth, Json::parse_event_t, Json&) { return depth <= 8; };
-  const Json json = Json::parse(text, bound_depth, /*allow_exceptions=*/false);
-  if (json.is_discarded() || !json.is_object()) return bad("is not a JSON object");
-  const auto map = json.find("weight_map");
-  if (map == json.end() || !map->is_object() || map->empty()) return bad("has no weight_map");
+  const absl::StatusOr<Json> json =
+      ParseJson(text, {.depth = 8, .values = kMaxTensors + 1000}, std::move(stop));
+  if (absl::IsCancelled(json.status())) return json.status();
+  if (!json.ok()) return bad(std::string(json.status().message()));
+  if (!json->is_object()) return bad("is not a JSON object");
+  const auto map = json->find("weight_map");
+  if (map == json->end() || !map->is_object() || map->empty()) return bad("has no weight_map");
   std::set<std::string> shards;
   for (const auto& [tensor, shard] : map->items()) {
     if (!shard.is_string()) return bad(StrCat("names no file for ", Shorten(tensor)));
@@ -58,7 +60,17 @@ absl::StatusOr<std::vector<std::string>> ReadIndex(const std::filesystem::path& 
       return bad(StrCat("names a file outside the folder: ", Shorten(name)));
     }
     shards.insert(name);
+    if (shards.size() > kMaxShards) return bad(StrCat("names over ", kMaxShards, " files"));
   }
+  return shards;
+}
+
+// The shards that the index names, all of which are there.
+absl::StatusOr<std::vector<std::string>> ReadIndex(const std::filesystem::path& folder,
+                                                   std::stop_token stop) {
+  SINKD_ASSIGN_OR_RETURN(const std::set<std::string> shards,
+                         ReadShardNames(folder / kIndex, std::move(stop)));
+  std::error_code error;
   for (const std::string& shard : shards) {
     SINKD_RETURN_IF_ERROR(CheckFile(folder / shard));
     if (!std::filesystem::exists(folder / shard, error)) {
@@ -71,19 +83,21 @@ absl::StatusOr<std::vector<std::string>> ReadIndex(const std::filesystem::path& 
 }
 
 template <typename Source>
-absl::StatusOr<std::unique_ptr<TensorSource>> OpenSource(const std::filesystem::path& path) {
-  SINKD_ASSIGN_OR_RETURN(Source opened, Source::Open(path));
+absl::StatusOr<std::unique_ptr<TensorSource>> OpenSource(const std::filesystem::path& path,
+                                                         std::stop_token stop) {
+  SINKD_ASSIGN_OR_RETURN(Source opened, Source::Open(path, std::move(stop)));
   return std::make_unique<Source>(std::move(opened));
 }
 
 // The names of the files that hold the weights. A whole file goes before an index, which may be
 // left from earlier shards, as in transformers.
-absl::StatusOr<std::vector<std::string>> WeightFiles(const std::filesystem::path& folder) {
+absl::StatusOr<std::vector<std::string>> WeightFiles(const std::filesystem::path& folder,
+                                                     std::stop_token stop) {
   std::error_code ignored;
   SINKD_RETURN_IF_ERROR(CheckFile(folder / kSingle));
   if (std::filesystem::exists(folder / kSingle, ignored)) return std::vector<std::string>{kSingle};
   SINKD_RETURN_IF_ERROR(CheckFile(folder / kIndex));
-  if (std::filesystem::exists(folder / kIndex, ignored)) return ReadIndex(folder);
+  if (std::filesystem::exists(folder / kIndex, ignored)) return ReadIndex(folder, std::move(stop));
   SINKD_ASSIGN_OR_RETURN(const std::filesystem::path gguf, FindGguf(folder));
   if (gguf.empty()) return ExplainNoWeights(folder);
   return std::vector<std::string>{gguf.filename().string()};
@@ -91,16 +105,25 @@ absl::StatusOr<std::vector<std::string>> WeightFiles(const std::filesystem::path
 
 }  // namespace
 
-absl::StatusOr<Checkpoint> Checkpoint::Open(const std::filesystem::path& folder) {
+absl::StatusOr<Checkpoint> Checkpoint::Open(const std::filesystem::path& folder,
+                                            std::stop_token stop) {
   Checkpoint checkpoint;
-  SINKD_ASSIGN_OR_RETURN(const std::vector<std::string> files, WeightFiles(folder));
+  SINKD_ASSIGN_OR_RETURN(const std::vector<std::string> files, WeightFiles(folder, stop));
+  int64_t header_bytes = 0;
   for (const std::string& name : files) {
     const std::filesystem::path path = folder / name;
     SINKD_RETURN_IF_ERROR(CheckFile(path));
     SINKD_ASSIGN_OR_RETURN(auto file, path.extension() == ".gguf"
-                                          ? OpenSource<GgufSource>(path)
-                                          : OpenSource<SafetensorsFile>(path));
+                                          ? OpenSource<GgufSource>(path, stop)
+                                          : OpenSource<SafetensorsFile>(path, stop));
+    header_bytes += file->header_bytes();
     SINKD_RETURN_IF_ERROR(checkpoint.AddSource(std::move(file)));
+    if (checkpoint.tensors_.size() > kMaxTensors || header_bytes > kMaxHeaderBytes) {
+      return Refuse("BAD_SAFETENSORS", name,
+                    StrCat("the files' headers describe over ", kMaxTensors, " tensors, or take ",
+                           "over 512 MiB"),
+                    "fetch the files again, or write them anew with the safetensors library");
+    }
   }
   for (const auto& [name, location] : checkpoint.tensors_) {
     SINKD_RETURN_IF_ERROR(RefuseQuantizedTensor(folder, location.file->name(), name));

@@ -5,13 +5,15 @@
 // Thread-safety: const methods may run on several threads.
 // Errors: FAILED_PRECONDITION naming the file: no weights, pickled weights only, an adapter alone,
 // quantized weights, several GGUF files, a missing shard, a link to what is missing, a shard path
-// that leaves the folder, a tensor in two shards.
+// that leaves the folder, a tensor in two shards, more shards or tensors than a model has;
+// CANCELLED.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +26,8 @@ namespace sinkd {
 
 class Checkpoint {
  public:
-  static absl::StatusOr<Checkpoint> Open(const std::filesystem::path& folder);
+  static absl::StatusOr<Checkpoint> Open(const std::filesystem::path& folder,
+                                         std::stop_token stop = {});
 
   struct Location {
     const TensorSource* file;  // owned by the checkpoint

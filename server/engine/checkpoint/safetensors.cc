@@ -13,14 +13,15 @@ constexpr int64_t kMaxHeaderBytes = int64_t{100} << 20;
 
 }  // namespace
 
-absl::StatusOr<SafetensorsFile> SafetensorsFile::Open(const std::filesystem::path& path) {
+absl::StatusOr<SafetensorsFile> SafetensorsFile::Open(const std::filesystem::path& path,
+                                                      std::stop_token stop) {
   SINKD_ASSIGN_OR_RETURN(RandomAccessFile opened, RandomAccessFile::Open(path, "BAD_SAFETENSORS"));
   SafetensorsFile file(std::move(opened));
-  SINKD_RETURN_IF_ERROR(file.ReadHeader());
+  SINKD_RETURN_IF_ERROR(file.ReadHeader(std::move(stop)));
   return file;
 }
 
-absl::Status SafetensorsFile::ReadHeader() {
+absl::Status SafetensorsFile::ReadHeader(std::stop_token stop) {
   if (file_.bytes() < 8) return file_.Error(StrCat("has only ", file_.bytes(), " bytes"));
   unsigned char prefix[8] = {};
   SINKD_RETURN_IF_ERROR(file_.Read(0, 8, prefix));
@@ -30,15 +31,15 @@ absl::Status SafetensorsFile::ReadHeader() {
     return file_.Error(
         StrCat("announces a header of ", length, " bytes, over the limit of 100 MiB"));
   }
-  const auto header_bytes = static_cast<int64_t>(length);
-  if (header_bytes > file_.bytes() - 8) {
+  header_bytes_ = static_cast<int64_t>(length);
+  if (header_bytes_ > file_.bytes() - 8) {
     return file_.Error(StrCat("announces a header of ", length, " bytes, but holds ",
                               file_.bytes() - 8, ": it is truncated"));
   }
   std::string header(length, '\0');
-  SINKD_RETURN_IF_ERROR(file_.Read(8, header_bytes, header.data()));
-  SINKD_ASSIGN_OR_RETURN(tensors_,
-                         ParseSafetensorsHeader(name(), header, 8 + header_bytes, file_.bytes()));
+  SINKD_RETURN_IF_ERROR(file_.Read(8, header_bytes_, header.data()));
+  SINKD_ASSIGN_OR_RETURN(tensors_, ParseSafetensorsHeader(name(), header, 8 + header_bytes_,
+                                                          file_.bytes(), std::move(stop)));
   return absl::OkStatus();
 }
 

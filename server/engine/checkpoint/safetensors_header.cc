@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "server/base/json.h"
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 #include "server/engine/checkpoint/safetensors.h"
@@ -18,8 +16,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Name -> {dtype, shape, data_offsets}: nothing deeper exists in a valid header.
-constexpr int kMaxDepth = 3;
+// Name -> {dtype, shape, data_offsets}: nothing deeper exists in a valid header. Metadata are texts
+// by name.
+constexpr JsonLimits kLimits{.depth = 3, .values = 100'000, .unique_keys = true};
+constexpr char kMetadata[] = "__metadata__";
 constexpr char kFix[] = "fetch the file again, or write it anew with the safetensors library";
 
 absl::Status Bad(std::string_view file, std::string_view tensor, std::string_view what,
@@ -29,43 +29,6 @@ absl::Status Bad(std::string_view file, std::string_view tensor, std::string_vie
   return FailedPrecondition(
       StrCat(where, ": ", what),
       {.reason = "BAD_SAFETENSORS", .subject = where, .value = std::move(value), .fix = kFix});
-}
-
-// Notices what nlohmann::json would quietly accept: a key written twice, and nesting without end.
-class HeaderGuard {
- public:
-  bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) keys_.emplace_back();
-    if (event == Json::parse_event_t::object_end && !keys_.empty()) keys_.pop_back();
-    if (event == Json::parse_event_t::key && !keys_.empty() &&
-        !keys_.back().insert(parsed.get<std::string>()).second && duplicate_.empty()) {
-      duplicate_ = parsed.get<std::string>();
-    }
-    too_deep_ = too_deep_ || depth > kMaxDepth;
-    return depth <= kMaxDepth;
-  }
-  const std::string& duplicate() const { return duplicate_; }
-  bool too_deep() const { return too_deep_; }
-
- private:
-  std::vector<std::set<std::string>> keys_;
-  std::string duplicate_;
-  bool too_deep_ = false;
-};
-
-absl::StatusOr<Json> ParseJson(std::string_view file, std::string_view text) {
-  HeaderGuard guard;
-  Json json = Json::parse(text.begin(), text.end(), std::ref(guard), /*allow_exceptions=*/false);
-  if (guard.too_deep()) return Bad(file, "", "the header is nested too deeply");
-  // nlohmann::json takes a zero byte for the end of the text, and passes over a byte order mark.
-  const bool whole = text.starts_with('{') && text.find('\0') == std::string_view::npos;
-  if (!whole || json.is_discarded() || !json.is_object()) {
-    return Bad(file, "", "the header is not a JSON object");
-  }
-  if (!guard.duplicate().empty()) {
-    return Bad(file, guard.duplicate(), "is named twice in the header");
-  }
-  return json;
 }
 
 // A non-negative integer that fits int64.
@@ -176,18 +139,29 @@ int64_t DtypeBytes(std::string_view dtype) {
 }
 
 absl::StatusOr<TensorMap> ParseSafetensorsHeader(std::string_view file, std::string_view json,
-                                                 int64_t data_begin, int64_t file_bytes) {
-  SINKD_ASSIGN_OR_RETURN(const Json header, ParseJson(file, json));
+                                                 int64_t data_begin, int64_t file_bytes,
+                                                 std::stop_token stop) {
+  // The parser passes over a byte order mark.
+  if (!json.starts_with('{')) return Bad(file, "", "the header is not a JSON object");
   TensorMap tensors;
-  for (const auto& [name, description] : header.items()) {
-    if (name == "__metadata__") {
-      SINKD_RETURN_IF_ERROR(CheckMetadata(file, description));
-      continue;
+  bool metadata = false;
+  const auto add = [&](const std::string& name, const Json& description) -> absl::Status {
+    if (name == kMetadata) {
+      if (std::exchange(metadata, true)) return Bad(file, name, "is named twice in the header");
+      return CheckMetadata(file, description);
     }
     SINKD_ASSIGN_OR_RETURN(TensorEntry entry,
                            ReadEntry(file, name, description, data_begin, file_bytes));
-    tensors.emplace(name, std::move(entry));
-  }
+    if (!tensors.emplace(name, std::move(entry)).second) {
+      return Bad(file, name, "is named twice in the header");
+    }
+    if (tensors.size() <= kMaxTensors) return absl::OkStatus();
+    return Bad(file, "", StrCat("the header describes over ", kMaxTensors, " tensors"));
+  };
+  const absl::Status read = ReadJsonMembers(json, kLimits, std::move(stop), add);
+  // The parser's errors have no detail yet.
+  if (absl::IsInvalidArgument(read)) return Bad(file, "", StrCat("the header ", read.message()));
+  SINKD_RETURN_IF_ERROR(read);
   SINKD_RETURN_IF_ERROR(CheckCover(file, tensors, data_begin, file_bytes));
   return tensors;
 }

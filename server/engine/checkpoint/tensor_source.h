@@ -30,6 +30,7 @@ class TensorSource {
 
   virtual const std::string& name() const = 0;  // the file's, without its folder
   virtual const TensorMap& tensors() const = 0;
+  virtual int64_t header_bytes() const = 0;  // what was read to know them
 
   // Gives `bytes` bytes that begin `offset` bytes into the tensor's values.
   virtual absl::Status Read(std::string_view tensor, int64_t offset, int64_t bytes,

@@ -32,6 +32,7 @@ absl::Status GgufCursor::Take(int64_t bytes, void* out) {
     const int64_t begin = position_ - buffer_begin_;
     const int64_t ready = std::min(bytes, static_cast<int64_t>(buffer_.size()) - begin);
     if (ready <= 0) {
+      if (stop_.stop_requested()) return Cancelled("the reading of the header was cancelled");
       buffer_begin_ = position_;
       buffer_.resize(static_cast<size_t>(std::min(kBufferBytes, file_.bytes() - position_)));
       SINKD_RETURN_IF_ERROR(
@@ -46,21 +47,22 @@ absl::Status GgufCursor::Take(int64_t bytes, void* out) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<int64_t> GgufCursor::Count(int64_t item_bytes, std::string_view items) {
+absl::StatusOr<int64_t> GgufCursor::Count(int64_t item_bytes, std::string_view items,
+                                          int64_t maximum) {
   SINKD_ASSIGN_OR_RETURN(const auto count, Number<uint64_t>());
   // Memory is asked for by this count.
   const int64_t room = (std::min(file_.bytes(), kMaxHeaderBytes) - position_) / item_bytes;
   if (count > static_cast<uint64_t>(room)) {
     return Error(StrCat("announces ", count, " ", items, ", but there is room for ", room));
   }
+  if (count > static_cast<uint64_t>(maximum)) {
+    return Error(StrCat("announces ", count, " ", items, ", over the limit of ", maximum));
+  }
   return static_cast<int64_t>(count);
 }
 
 absl::StatusOr<std::string> GgufCursor::Text(int64_t max_bytes) {
-  SINKD_ASSIGN_OR_RETURN(const int64_t bytes, Count(1, "bytes of text"));
-  if (bytes > max_bytes) {
-    return Error(StrCat("announces ", bytes, " bytes of text, over the limit of ", max_bytes));
-  }
+  SINKD_ASSIGN_OR_RETURN(const int64_t bytes, Count(1, "bytes of text", max_bytes));
   std::string text(static_cast<size_t>(bytes), '\0');
   SINKD_RETURN_IF_ERROR(Take(bytes, text.data()));
   if (FirstInvalidUtf8(text)) return Error("holds text that is not UTF-8");

@@ -1,14 +1,17 @@
 // GgufCursor: reads a GGUF file's header field by field, never past its limits. Internal to the
 // GGUF reader.
 //
-// Thread-safety: none. Errors: FAILED_PRECONDITION naming the file and the field being read.
+// Thread-safety: none.
+// Errors: FAILED_PRECONDITION naming the file and the field being read; CANCELLED.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <absl/status/statusor.h>
@@ -20,7 +23,8 @@ namespace sinkd {
 
 class GgufCursor {
  public:
-  explicit GgufCursor(const RandomAccessFile& file) : file_(file) {}
+  GgufCursor(const RandomAccessFile& file, std::stop_token stop)
+      : file_(file), stop_(std::move(stop)) {}
 
   // What is read next, for messages: "key general.name".
   void SetField(std::string field) { field_ = std::move(field); }
@@ -36,8 +40,9 @@ class GgufCursor {
   // A 64-bit length, then that many bytes of UTF-8.
   absl::StatusOr<std::string> Text(int64_t max_bytes);
 
-  // A 64-bit count of items of at least `item_bytes` each, which the file must have room for.
-  absl::StatusOr<int64_t> Count(int64_t item_bytes, std::string_view items);
+  // A 64-bit count of items of at least `item_bytes` each, which the file must have room for, up to
+  // `maximum`.
+  absl::StatusOr<int64_t> Count(int64_t item_bytes, std::string_view items, int64_t maximum);
 
   absl::Status Error(std::string_view what, std::string_view reason = "BAD_GGUF",
                      std::string_view fix = "fetch the file again") const;
@@ -47,6 +52,7 @@ class GgufCursor {
   absl::Status Take(int64_t bytes, void* out);
 
   const RandomAccessFile& file_;
+  const std::stop_token stop_;
   std::string field_ = "header";
   int64_t position_ = 0;  // in the file, of the next byte
   std::vector<char> buffer_;

@@ -13,6 +13,10 @@ namespace {
 constexpr int64_t kMaxNameBytes = 1024;
 constexpr int64_t kMaxTextBytes = int64_t{16} << 20;
 constexpr int64_t kMaxAxes = 4;
+// Far over what models have; a header of 64 MiB could describe tenfold its size in memory.
+constexpr int64_t kMaxKeys = 65'536;
+constexpr int64_t kMaxTensors = 100'000;
+constexpr int64_t kMaxItems = int64_t{1} << 22;
 constexpr int64_t kDefaultAlignment = 32;
 constexpr int64_t kMaxAlignment = int64_t{1} << 20;
 // A key-value pair takes at least its name's length, a type and a byte; a tensor its name's length,
@@ -114,7 +118,7 @@ int64_t MinBytes(uint32_t type) {
 absl::StatusOr<GgufValue> ReadArray(GgufCursor& cursor) {
   SINKD_ASSIGN_OR_RETURN(const auto type, cursor.Number<uint32_t>());
   if (type == kArray) return cursor.Error("is an array of arrays");
-  SINKD_ASSIGN_OR_RETURN(const int64_t count, cursor.Count(MinBytes(type), "items"));
+  SINKD_ASSIGN_OR_RETURN(const int64_t count, cursor.Count(MinBytes(type), "items", kMaxItems));
   if (type == kString) {
     return ReadItems<std::string>(count, [&] { return cursor.Text(kMaxTextBytes); });
   }
@@ -139,13 +143,29 @@ absl::StatusOr<GgufValue> ReadValue(GgufCursor& cursor) {
   return type == kBool ? GgufValue(value != 0) : GgufValue(value);
 }
 
+int64_t ItemsOf(const GgufValue& value) {
+  return std::visit(
+      [](const auto& held) -> int64_t {
+        using Held = std::decay_t<decltype(held)>;
+        if constexpr (std::is_arithmetic_v<Held> || std::is_same_v<Held, std::string>)
+          return 0;
+        else
+          return static_cast<int64_t>(held.size());
+      },
+      value);
+}
+
 absl::Status ReadMetadata(GgufCursor& cursor, int64_t count, GgufMetadata& metadata) {
+  int64_t items = 0;
   for (int64_t i = 0; i < count; ++i) {
     cursor.SetField(StrCat("key ", i, " of ", count));
     SINKD_ASSIGN_OR_RETURN(std::string key, cursor.Text(kMaxNameBytes));
     if (key.empty()) return cursor.Error("is empty");
     cursor.SetField(StrCat("key ", key));
     SINKD_ASSIGN_OR_RETURN(GgufValue value, ReadValue(cursor));
+    items += ItemsOf(value);
+    if (items > kMaxItems)
+      return cursor.Error(StrCat("makes the arrays hold over ", kMaxItems, " items"));
     if (!metadata.Add(std::move(key), std::move(value))) return cursor.Error("is written twice");
   }
   return absl::OkStatus();
@@ -262,16 +282,18 @@ absl::Status ReadVersion(GgufCursor& cursor) {
 
 }  // namespace
 
-absl::StatusOr<GgufFile> GgufFile::Open(const std::filesystem::path& path) {
+absl::StatusOr<GgufFile> GgufFile::Open(const std::filesystem::path& path, std::stop_token stop) {
   SINKD_ASSIGN_OR_RETURN(RandomAccessFile opened, RandomAccessFile::Open(path, "BAD_GGUF"));
   GgufFile file(std::move(opened));
-  GgufCursor cursor(file.file_);
+  GgufCursor cursor(file.file_, std::move(stop));
   SINKD_RETURN_IF_ERROR(ReadVersion(cursor));
-  SINKD_ASSIGN_OR_RETURN(const int64_t tensors, cursor.Count(kMinTensorBytes, "tensors"));
-  SINKD_ASSIGN_OR_RETURN(const int64_t pairs, cursor.Count(kMinPairBytes, "keys"));
+  SINKD_ASSIGN_OR_RETURN(const int64_t tensors,
+                         cursor.Count(kMinTensorBytes, "tensors", kMaxTensors));
+  SINKD_ASSIGN_OR_RETURN(const int64_t pairs, cursor.Count(kMinPairBytes, "keys", kMaxKeys));
   SINKD_RETURN_IF_ERROR(ReadMetadata(cursor, pairs, file.metadata_));
   SINKD_ASSIGN_OR_RETURN(const int64_t alignment, ReadAlignment(file.metadata_));
   SINKD_RETURN_IF_ERROR(ReadTensors(cursor, tensors, alignment, file.tensors_));
+  file.header_bytes_ = cursor.position();
   const int64_t data_begin = (cursor.position() + alignment - 1) / alignment * alignment;
   SINKD_RETURN_IF_ERROR(PlaceTensors(cursor, data_begin, file.file_.bytes(), file.tensors_));
   return file;

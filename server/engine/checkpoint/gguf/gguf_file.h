@@ -3,17 +3,19 @@
 //
 // Format (ggml, docs/gguf.md): "GGUF", version, counts, key-value pairs, tensor descriptions,
 // padding to general.alignment, then data; offsets count from there. Little-endian. Checked: counts
-// and lengths against the bytes left, types, duplicate keys and tensors, shapes without overflow
-// and in whole blocks, offsets aligned, inside the file and without overlap.
+// and lengths against the bytes left and against what models have, types, duplicate keys and
+// tensors, shapes without overflow and in whole blocks, offsets aligned, inside the file and
+// without overlap.
 //
 // Thread-safety: const methods may run on several threads.
 // Errors: FAILED_PRECONDITION, reason BAD_GGUF or (for a type that cannot be read) GGUF_TYPE,
-// naming the file and the key or tensor.
+// naming the file and the key or tensor; CANCELLED.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -39,11 +41,13 @@ using GgufTensors = std::map<std::string, GgufTensor, std::less<>>;
 
 class GgufFile {
  public:
-  static absl::StatusOr<GgufFile> Open(const std::filesystem::path& path);
+  static absl::StatusOr<GgufFile> Open(const std::filesystem::path& path,
+                                       std::stop_token stop = {});
 
   const std::string& name() const { return file_.name(); }
   const GgufMetadata& metadata() const { return metadata_; }
   const GgufTensors& tensors() const { return tensors_; }
+  int64_t header_bytes() const { return header_bytes_; }
 
   // Reads stored bytes; the range lies within a tensor.
   absl::Status Read(int64_t offset, int64_t bytes, void* out) const {
@@ -56,6 +60,7 @@ class GgufFile {
   RandomAccessFile file_;
   GgufMetadata metadata_;
   GgufTensors tensors_;
+  int64_t header_bytes_ = 0;
 };
 
 }  // namespace sinkd

@@ -31,8 +31,9 @@ void Unpack(const GgufTypeInfo& type, const uint8_t* row, int64_t values, char* 
 
 }  // namespace
 
-absl::StatusOr<GgufSource> GgufSource::Open(const std::filesystem::path& path) {
-  SINKD_ASSIGN_OR_RETURN(GgufFile file, GgufFile::Open(path));
+absl::StatusOr<GgufSource> GgufSource::Open(const std::filesystem::path& path,
+                                            std::stop_token stop) {
+  SINKD_ASSIGN_OR_RETURN(GgufFile file, GgufFile::Open(path, std::move(stop)));
   GgufSource source(std::move(file));
   SINKD_RETURN_IF_ERROR(source.AddTensors());
   return source;

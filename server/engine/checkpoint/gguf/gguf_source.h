@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -20,10 +21,12 @@ namespace sinkd {
 
 class GgufSource final : public TensorSource {
  public:
-  static absl::StatusOr<GgufSource> Open(const std::filesystem::path& path);
+  static absl::StatusOr<GgufSource> Open(const std::filesystem::path& path,
+                                         std::stop_token stop = {});
 
   const std::string& name() const override { return file_.name(); }
   const TensorMap& tensors() const override { return tensors_; }
+  int64_t header_bytes() const override { return file_.header_bytes(); }
 
   // Quantized values are unpacked as they are read, about a megabyte at a time.
   absl::Status Read(std::string_view tensor, int64_t offset, int64_t bytes,

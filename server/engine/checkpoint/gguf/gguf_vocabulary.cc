@@ -16,9 +16,9 @@ constexpr char kTypes[] = "tokenizer.ggml.token_type";
 constexpr char kScores[] = "tokenizer.ggml.scores";
 constexpr char kMerges[] = "tokenizer.ggml.merges";
 constexpr char kFix[] = "fetch the file again, or put the model's tokenizer.json beside it";
-// Bounds the work of splitting every token everywhere: the sum of squared lengths, which is a few
-// million in published vocabularies.
-constexpr size_t kMaxSplitWork = size_t{1} << 31;
+// Bounds the work of splitting every token everywhere, and the text of the merges that come of it:
+// the sum of squared lengths, which is a few million in published vocabularies.
+constexpr size_t kMaxSplitWork = size_t{1} << 27;
 
 using Ids = std::unordered_map<std::string_view, size_t>;
 
