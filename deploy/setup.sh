@@ -31,6 +31,7 @@ readonly test_packages=(prometheus postgresql sqlite3 curl chromium faketime ope
 readonly libtorch=cmake/requirements.txt
 readonly model=deploy/demo/requirements.txt
 readonly oracles=tests/oracle/requirements.txt
+readonly transformers5=tests/oracle/transformers5/requirements.txt
 readonly chart=tests/helm/requirements.txt
 readonly deployed=tests/deploy/requirements.txt
 readonly chart_tools=tests/helm/tools
@@ -118,6 +119,19 @@ install_requirements() {
   printf '%s\n' "$hash" >"$stamp"
 }
 
+# transformers 5 beside .venv's 4, once, until a pin changes. It pins all it needs, some of it against
+# the constraints.
+install_transformers5() {
+  local target=$venv/transformers-5 hash
+  hash=$(sha256sum <"$transformers5" | cut -d' ' -f1)
+  [[ ! -f $target/.sha256 || $(<"$target/.sha256") != "$hash" ]] || return 0
+  say "installing transformers 5 into $target (20 MB to download)"
+  rm -rf "$target"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
+    --target "$target" -r "$transformers5"
+  printf '%s\n' "$hash" >"$target/.sha256"
+}
+
 # install_node_packages FOLDER WHAT: into FOLDER/node_modules, once, until its lock file changes.
 install_node_packages() {
   local stamp=$1/node_modules/.sha256 hash
@@ -170,6 +184,7 @@ set_up_test() {
   install_system_packages "${test_packages[@]}"
   install_requirements test "the oracles, and all of libtorch for them (2.4 GB to download)" \
     -r "$libtorch" -r "$oracles" -r "$chart" -r "$deployed"
+  install_transformers5
   install_chart_tools
   [[ -d $page/node_modules ]] || fail "the page's packages are missing"
   install_node_packages $page_tests "what the page is tested with (5 MB to download)" || fail "that failed"

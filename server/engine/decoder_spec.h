@@ -3,7 +3,7 @@
 // reads nothing else.
 //
 // Thread-safety: plain values.
-// Source of the rules: transformers 4.57.1, modeling_<family>.py and modeling_rope_utils.py.
+// Source of the rules: transformers 5.24.0, modeling_<family>.py and modeling_rope_utils.py.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,15 @@
 
 namespace sinkd {
 
-enum class RopeKind { kDefault, kLinear, kDynamic, kLlama3, kYarn, kLongrope };
+enum class RopeKind { kDefault, kLinear, kDynamic, kLlama3, kYarn, kLongrope, kProportional };
 
 // Rotary position embedding. Angles of pair i at position t are t * inverse_frequency[i].
 struct RopeSpec {
   RopeKind kind = RopeKind::kDefault;
   double theta = 10000.0;
   int64_t dimensions = 0;              // channels of a head that rotate: the first ones, even
-  double factor = 1.0;                 // linear, dynamic, llama3, yarn
+  int64_t turning_pairs = 0;           // proportional: the first pairs; the others keep angle 0
+  double factor = 1.0;                 // linear, dynamic, llama3, yarn, proportional
   double low_frequency_factor = 1.0;   // llama3
   double high_frequency_factor = 4.0;  // llama3
   double original_positions = 0.0;     // dynamic, llama3, yarn, longrope: the context trained with
@@ -43,7 +44,7 @@ enum class Activation { kSilu, kGelu, kGeluTanh, kRelu };
 enum class Gating {
   kNone,          // act(up)
   kGated,         // act(gate) * up
-  kClampedSwish,  // (clamp(up, +-7) + 1) * g * sigmoid(1.702 g), g = clamp(gate, max 7)
+  kClampedSwish,  // (clamp(up, +-limit) + 1) * g * sigmoid(slope g), g = clamp(gate, max limit)
 };
 
 enum class HeadNorms {
@@ -93,6 +94,7 @@ struct DecoderSpec {
   // Norms and residual stream.
   NormKind norm = NormKind::kRms;
   double norm_epsilon = 1e-6;
+  bool norm_weights = true;  // false: ones, and zeros for the bias; the checkpoint has none
   Wiring wiring = Wiring::kSequential;
   bool input_norms = true;    // before attention and MLP (kNormAfterResidual: after the add)
   bool output_norms = false;  // after attention and MLP, before the add
@@ -116,6 +118,8 @@ struct DecoderSpec {
   int64_t intermediate = 0;  // width of gate and up
   Activation activation = Activation::kSilu;
   Gating gating = Gating::kGated;
+  double swish_slope = 1.702;  // kClampedSwish
+  double swish_limit = 7.0;    // kClampedSwish
   bool mlp_bias = false;
   ExpertSpec experts;
 };

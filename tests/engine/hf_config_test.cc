@@ -96,10 +96,50 @@ TEST(HfConfig, ReadsRotaryScalingByOldAndNewKeys) {
     EXPECT_EQ(spec.ropes[0].theta, 500000);
     EXPECT_EQ(spec.ropes[0].factor, 4);
   }
-  EXPECT_EQ(ReadOrDie(Config("llama", R"("rope_scaling":{"rope_type":"yarn","type":"default"})"))
-                .ropes[0]
-                .kind,
-            RopeKind::kDefault);
+}
+
+// As transformers 5 reads them, modeling_rope_utils.py.
+TEST(HfConfig, ReadsRotaryScalingAsTransformers5Does) {
+  const auto rope = [](const std::string& family, const std::string& keys) {
+    return ReadOrDie(Config(family, keys)).ropes[0];
+  };
+  // rope_scaling goes before rope_parameters, the original context at the top before the scaling's.
+  const RopeSpec both = rope("llama", R"("rope_scaling":{"rope_type":"linear","factor":4},)"
+                                      R"("rope_parameters":{"rope_theta":500,"factor":8})");
+  EXPECT_EQ(both.factor, 4);
+  EXPECT_EQ(both.theta, 10000);
+  const std::string llama3 =
+      R"("rope_parameters":{"rope_type":"llama3","factor":8,"low_freq_factor":1,)"
+      R"("high_freq_factor":4)";
+  EXPECT_EQ(rope("llama", llama3 + "}").original_positions, 2048);
+  EXPECT_EQ(
+      rope("llama", llama3 + R"(,"original_max_position_embeddings":512})").original_positions,
+      512);
+  EXPECT_EQ(rope("llama", llama3 + R"(,"original_max_position_embeddings":512},)"
+                                   R"("original_max_position_embeddings":1024)")
+                .original_positions,
+            1024);
+  const RopeSpec proportional =
+      rope("llama", R"("head_dim":32,"rope_parameters":{"rope_type":"proportional",)"
+                    R"("partial_rotary_factor":0.3})");
+  EXPECT_EQ(proportional.dimensions, 32);
+  EXPECT_EQ(proportional.turning_pairs, 4);
+  EXPECT_EQ(rope("gpt_oss", R"("num_local_experts":4,"num_experts_per_tok":2)").kind,
+            RopeKind::kYarn);
+}
+
+// 250,000 numbers are more than any config holds, and their comparison with 1,024 blocks would take
+// hours.
+TEST(HfConfig, LongListsAreReadInTheTimeOfTheirLength) {
+  std::string dense = "2.5";
+  for (int i = 0; i < 240'000; ++i) dense += ",2.5";
+  const DecoderSpec spec =
+      ReadOrDie(Config("qwen3_moe", R"("num_key_value_heads":2,"num_local_experts":4,)"
+                                    R"("num_experts_per_tok":2,"moe_intermediate_size":32,)"
+                                    R"("mlp_only_layers":[)" +
+                                        dense + "]"));
+  EXPECT_TRUE(spec.experts.in_block[2]);
+  EXPECT_FALSE(ConfigFile(Config("llama", R"("a":[)" + dense + "," + dense + "]")).Read().ok());
 }
 
 TEST(HfConfig, ResolvesTheAttentionFactorOfYarn) {
@@ -160,7 +200,68 @@ INSTANTIATE_TEST_SUITE_P(
         BadConfig{"UnknownRope", Config("llama", R"("rope_scaling":{"type":"spiral","factor":2})"),
                   "rope_scaling.type is not a rotary scaling"},
         BadConfig{"RopeWithoutFactor", Config("llama", R"("rope_scaling":{"type":"linear"})"),
+                  "rope_scaling.factor is missing"},
+        BadConfig{"FactorIsText",
+                  Config("llama", R"("rope_scaling":{"type":"linear","factor":"4"})"),
                   "rope_scaling.factor is not a number"},
+        BadConfig{"Llama3WithoutAFrequency",
+                  Config("llama", R"("rope_scaling":{"rope_type":"llama3","factor":8,)"
+                                  R"("high_freq_factor":4})"),
+                  "rope_scaling.low_freq_factor is missing"},
+        BadConfig{"TwoRotaryScalings",
+                  Config("llama", R"("rope_scaling":{"rope_type":"yarn","type":"default"})"),
+                  "rope_scaling.type differs from rope_type"},
+        BadConfig{
+            "RotationsOfLayerTypes",
+            Config("llama", R"("rope_parameters":{"full_attention":{"rope_type":"default"}})"),
+            "rope_parameters has entries for layer types"},
+        BadConfig{"PartialRotation",
+                  Config("llama", R"("rope_parameters":{"partial_rotary_factor":0.5})"),
+                  "rope_parameters.partial_rotary_factor is not 1"},
+        BadConfig{"PartialRotationAtTheTop",
+                  Config("qwen3", R"("num_key_value_heads":2,)"
+                                  R"("partial_rotary_factor":0.25)"),
+                  "config.json: partial_rotary_factor is not 1"},
+        BadConfig{"LinearPhi3", Config("phi3", R"("rope_scaling":{"type":"linear","factor":4})"),
+                  "is not a rotary scaling of this family"},
+        BadConfig{"ThetaThatNeoxDoesNotRead", Config("gpt_neox", R"("rope_theta":500000)"),
+                  "rope_theta is not what the model is computed with"},
+        BadConfig{"FlatRotationsOfGemma3",
+                  Config("gemma3_text", R"("rope_parameters":{"rope_type":"linear","factor":8})"),
+                  "rope_parameters has no entries for layer types"},
+        BadConfig{"NotCausal", Config("qwen2", R"("num_key_value_heads":2,"is_causal":false)"),
+                  "is_causal is not true"},
+        BadConfig{"Bidirectional", Config("gemma3_text", R"("use_bidirectional_attention":true)"),
+                  "use_bidirectional_attention is true"},
+        BadConfig{"BidirectionalTextHalf",
+                  R"({"model_type":"gemma3","text_config":)" +
+                      Config("gemma3_text", R"("use_bidirectional_attention":true)") + "}",
+                  "text_config.use_bidirectional_attention is true"},
+        BadConfig{"SettingsOfBlocks", Config("llama", R"("per_layer_config":{"1":{"head_dim":4}})"),
+                  "per_layer_config gives blocks settings of their own"},
+        BadConfig{"UnknownLayerType",
+                  Config("gemma2", R"("layer_types":["full_attention","linear_attention",)"
+                                   R"("full_attention","full_attention"])"),
+                  "layer_types names linear_attention"},
+        BadConfig{"LayerTypesOfAFamilyWithoutThem",
+                  Config("mistral", R"("layer_types":["full_attention","sliding_attention",)"
+                                    R"("sliding_attention","sliding_attention"])"),
+                  "layer_types calls block 0 full"},
+        BadConfig{"SlidesWithoutAWindow",
+                  Config("qwen2", R"("num_key_value_heads":2,"layer_types":["full_attention",)"
+                                  R"("sliding_attention","full_attention","full_attention"])"),
+                  "sliding_window is not set, and block 1 slides"},
+        BadConfig{"TwoNumbersOfExperts",
+                  Config("qwen3_moe", R"("num_key_value_heads":2,"num_experts":4,)"
+                                      R"("num_local_experts":8,"num_experts_per_tok":2,)"
+                                      R"("moe_intermediate_size":32)"),
+                  "num_experts differs from num_local_experts"},
+        BadConfig{"NoSwigluLimit",
+                  Config("gpt_oss", R"("num_local_experts":4,"num_experts_per_tok":2,)"
+                                    R"("swiglu_limit":0)"),
+                  "swiglu_limit is not positive"},
+        BadConfig{"NotANumber", "{\n\"model_type\": \"llama\",\n\"rms_norm_eps\": NaN\n}",
+                  "line 3, column 17: JSON has no NaN or Infinity"},
         BadConfig{"ThetaOfZero", Config("llama", R"("rope_theta":0)"), "rope_theta"},
         BadConfig{"NegativeEpsilon", Config("llama", R"("rms_norm_eps":-1e-6)"),
                   "rms_norm_eps is not from 0 to 1"},

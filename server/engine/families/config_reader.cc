@@ -2,9 +2,10 @@
 
 #include <cmath>
 #include <fstream>
+#include <functional>
+#include <set>
 
-#include <nlohmann/json.hpp>
-
+#include "server/base/json.h"
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 
@@ -13,8 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr uintmax_t kMaxConfigBytes = 16u << 20;
-constexpr int kMaxDepth = 64;
+constexpr uintmax_t kMaxConfigBytes = 4u << 20;
+constexpr size_t kMaxValues = 250'000;
 constexpr char kRestore[] = "restore config.json from the checkpoint's source";
 
 absl::Status BadFile(std::string_view file, std::string_view what, std::string_view fix) {
@@ -25,13 +26,15 @@ absl::Status BadFile(std::string_view file, std::string_view what, std::string_v
 
 }  // namespace
 
-struct ConfigReader::Node {
+struct ConfigReader::File {
   Json json;
-  std::string file;
+  std::string name;
+  std::set<std::string, std::less<>> asked;   // paths
+  std::set<std::string, std::less<>> opened;  // paths of objects
 };
 
-ConfigReader::ConfigReader(std::shared_ptr<const Node> node, std::string prefix)
-    : node_(std::move(node)), prefix_(std::move(prefix)) {}
+ConfigReader::ConfigReader(std::shared_ptr<File> file, const Json* node, std::string prefix)
+    : file_(std::move(file)), node_(node), prefix_(std::move(prefix)) {}
 
 absl::StatusOr<ConfigReader> ConfigReader::Open(const std::filesystem::path& folder) {
   const auto fail = [](std::string_view what, std::string_view fix) {
@@ -41,7 +44,7 @@ absl::StatusOr<ConfigReader> ConfigReader::Open(const std::filesystem::path& fol
   std::error_code error;
   const uintmax_t size = std::filesystem::file_size(path, error);
   if (error) return fail("cannot be read: " + error.message(), kRestore);
-  if (size > kMaxConfigBytes) return fail("is larger than 16 MiB", kRestore);
+  if (size > kMaxConfigBytes) return fail("is larger than 4 MiB", kRestore);
   std::ifstream stream(path, std::ios::binary);
   std::string text(size, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(size));
@@ -49,48 +52,58 @@ absl::StatusOr<ConfigReader> ConfigReader::Open(const std::filesystem::path& fol
   return FromText("config.json", text);
 }
 
-absl::StatusOr<ConfigReader> ConfigReader::FromText(std::string file, std::string_view text) {
-  const auto fail = [&file](std::string_view what, std::string_view fix) {
-    return BadFile(file, what, fix);
-  };
-  // nlohmann::json would take it for the end of the text.
-  if (text.find('\0') != std::string_view::npos) return fail("is not valid JSON", kRestore);
-  bool too_deep = false;
-  const auto bound_depth = [&too_deep](int depth, Json::parse_event_t, Json&) {
-    too_deep = too_deep || depth > kMaxDepth;
-    return depth <= kMaxDepth;
-  };
-  Json json = Json::parse(text, bound_depth, /*allow_exceptions=*/false);
-  if (too_deep) return fail("is nested deeper than 64 levels", kRestore);
-  if (json.is_discarded()) return fail("is not valid JSON", kRestore);
-  if (!json.is_object()) return fail("does not hold an object", kRestore);
-  return ConfigReader(std::make_shared<Node>(Node{std::move(json), std::move(file)}), "");
+absl::StatusOr<ConfigReader> ConfigReader::FromText(std::string name, std::string_view text) {
+  absl::StatusOr<Json> json = ParseJson(text, {.values = kMaxValues});
+  if (!json.ok()) return BadFile(name, std::string(json.status().message()), kRestore);
+  if (!json->is_object()) return BadFile(name, "does not hold an object", kRestore);
+  const auto file = std::make_shared<File>(File{*std::move(json), std::move(name), {}, {}});
+  return ConfigReader(file, &file->json, "");
 }
 
 absl::Status ConfigReader::Error(std::string_view key, std::string_view what,
                                  std::string_view fix) const {
   ErrorDetail detail{.reason = "BAD_CONFIG",
-                     .subject = StrCat(node_->file, ":", prefix_, key),
+                     .subject = StrCat(file_->name, ":", prefix_, key),
                      .fix = std::string(fix)};
-  const auto found = node_->json.find(key);
-  if (found != node_->json.end()) {
-    detail.value = found->dump(-1, ' ', true, Json::error_handler_t::replace);
+  if (const Json* value = Find(key)) {
+    detail.value = value->dump(-1, ' ', true, Json::error_handler_t::replace);
   }
-  return FailedPrecondition(StrCat(node_->file, ": ", prefix_, key, " ", what), std::move(detail));
+  return FailedPrecondition(StrCat(file_->name, ": ", prefix_, key, " ", what), std::move(detail));
+}
+
+const Json* ConfigReader::Find(std::string_view key) const {
+  file_->asked.insert(StrCat(prefix_, key));
+  const auto found = node_->find(key);
+  return found == node_->end() ? nullptr : &*found;
+}
+
+const Json* ConfigReader::Value(std::string_view key) const {
+  const Json* value = Find(key);
+  return value == nullptr || value->is_null() ? nullptr : value;
 }
 
 bool ConfigReader::Has(std::string_view key) const {
-  return node_->json.contains(key);
+  return Find(key) != nullptr;
+}
+
+bool ConfigReader::HasValue(std::string_view key) const {
+  return Value(key) != nullptr;
 }
 
 bool ConfigReader::HasObject(std::string_view key) const {
-  const auto found = node_->json.find(key);
-  return found != node_->json.end() && found->is_object();
+  const Json* value = Find(key);
+  return value != nullptr && value->is_object() && !value->empty();
+}
+
+bool ConfigReader::Differ(std::string_view key, std::string_view other) const {
+  const Json* one = Find(key);
+  const Json* two = Find(other);
+  return one != nullptr && two != nullptr && *one != *two;
 }
 
 absl::StatusOr<int64_t> ConfigReader::Size(std::string_view key, int64_t maximum) const {
-  const auto found = node_->json.find(key);
-  if (found == node_->json.end() || found->is_null()) {
+  const Json* const found = Value(key);
+  if (found == nullptr) {
     return Error(key, "is missing", StrCat("add it: an integer from 1 to ", maximum));
   }
   // Unsigned values past int64 would wrap, so they are compared as they are.
@@ -107,43 +120,44 @@ absl::StatusOr<int64_t> ConfigReader::Size(std::string_view key, int64_t maximum
 
 absl::StatusOr<int64_t> ConfigReader::SizeOr(std::string_view key, int64_t absent,
                                              int64_t maximum) const {
-  const auto found = node_->json.find(key);
-  if (found == node_->json.end() || found->is_null()) return absent;
+  const Json* const found = Value(key);
+  if (found == nullptr) return absent;
   return Size(key, maximum);
 }
 
 absl::StatusOr<double> ConfigReader::NumberOr(std::string_view key, double absent) const {
-  const auto found = node_->json.find(key);
-  if (found == node_->json.end() || found->is_null()) return absent;
+  const Json* const found = Value(key);
+  if (found == nullptr) return absent;
   return Number(key);
 }
 
 absl::StatusOr<double> ConfigReader::Number(std::string_view key) const {
-  const auto found = node_->json.find(key);
-  if (found == node_->json.end() || !found->is_number() || !std::isfinite(found->get<double>())) {
+  const Json* const found = Value(key);
+  if (found == nullptr) return Error(key, "is missing", "add it: a number");
+  if (!found->is_number() || !std::isfinite(found->get<double>())) {
     return Error(key, "is not a number", kRestore);
   }
   return found->get<double>();
 }
 
 absl::StatusOr<bool> ConfigReader::FlagOr(std::string_view key, bool absent) const {
-  const auto found = node_->json.find(key);
-  if (found == node_->json.end() || found->is_null()) return absent;
+  const Json* const found = Value(key);
+  if (found == nullptr) return absent;
   if (!found->is_boolean()) return Error(key, "is neither true nor false", kRestore);
   return found->get<bool>();
 }
 
 absl::StatusOr<std::string> ConfigReader::TextOr(std::string_view key,
                                                  std::string_view absent) const {
-  const auto found = node_->json.find(key);
-  if (found == node_->json.end() || found->is_null()) return std::string(absent);
+  const Json* const found = Value(key);
+  if (found == nullptr) return std::string(absent);
   if (!found->is_string()) return Error(key, "is not a string", kRestore);
   return found->get<std::string>();
 }
 
 absl::StatusOr<std::vector<std::string>> ConfigReader::TextList(std::string_view key) const {
-  const auto found = node_->json.find(key);
-  if (found == node_->json.end() || found->is_null()) return std::vector<std::string>();
+  const Json* const found = Value(key);
+  if (found == nullptr) return std::vector<std::string>();
   std::vector<std::string> list;
   if (!found->is_array()) return Error(key, "is not a list of strings", kRestore);
   for (const Json& item : *found) {
@@ -154,8 +168,8 @@ absl::StatusOr<std::vector<std::string>> ConfigReader::TextList(std::string_view
 }
 
 absl::StatusOr<std::vector<double>> ConfigReader::NumberList(std::string_view key) const {
-  const auto found = node_->json.find(key);
-  if (found == node_->json.end() || found->is_null()) return std::vector<double>();
+  const Json* const found = Value(key);
+  if (found == nullptr) return std::vector<double>();
   std::vector<double> list;
   if (!found->is_array()) return Error(key, "is not a list of numbers", kRestore);
   for (const Json& item : *found) {
@@ -168,10 +182,34 @@ absl::StatusOr<std::vector<double>> ConfigReader::NumberList(std::string_view ke
 }
 
 ConfigReader ConfigReader::Object(std::string_view key) const {
-  const auto found = node_->json.find(key);
-  Json inner = found != node_->json.end() && found->is_object() ? *found : Json::object();
-  return ConfigReader(std::make_shared<Node>(Node{std::move(inner), node_->file}),
-                      StrCat(prefix_, key, "."));
+  static const Json kEmpty = Json::object();
+  const Json* const value = Find(key);
+  const bool object = value != nullptr && value->is_object();
+  std::string path = StrCat(prefix_, key);
+  if (object) file_->opened.insert(path);
+  return ConfigReader(file_, object ? value : &kEmpty, path + ".");
+}
+
+const std::string& ConfigReader::file() const {
+  return file_->name;
+}
+
+std::vector<std::string> ConfigReader::Unread() const {
+  std::vector<std::string> unread;
+  const std::function<void(const Json&, const std::string&)> collect =
+      [&](const Json& object, const std::string& prefix) {
+        for (const auto& [key, value] : object.items()) {
+          const std::string path = prefix + key;
+          if (value.is_null()) continue;
+          if (!file_->asked.contains(path)) {
+            unread.push_back(path);
+          } else if (file_->opened.contains(path)) {
+            collect(value, path + ".");
+          }
+        }
+      };
+  collect(file_->json, "");
+  return unread;
 }
 
 }  // namespace sinkd

@@ -1,7 +1,8 @@
 // ConfigReader: typed access to a checkpoint's config.json, with errors that name file, key and
-// value. Absent and null keys read alike.
+// value. Absent and null keys read alike. It notes which keys it was asked for, so that those that
+// nothing reads can be told.
 //
-// Thread-safety: const methods may be called from several threads.
+// Thread-safety: none, since reading notes the key; copies and objects within share the note.
 // Errors: FAILED_PRECONDITION.
 #pragma once
 
@@ -14,19 +15,23 @@
 #include <vector>
 
 #include <absl/status/statusor.h>
+#include <nlohmann/json_fwd.hpp>
 
 namespace sinkd {
 
 class ConfigReader {
  public:
-  // Reads `folder`/config.json, at most 16 MiB.
+  // Reads `folder`/config.json, at most 4 MiB.
   static absl::StatusOr<ConfigReader> Open(const std::filesystem::path& folder);
 
   // Reads `text`, a config.json that was made from `file`; errors name that file.
   static absl::StatusOr<ConfigReader> FromText(std::string file, std::string_view text);
 
   bool Has(std::string_view key) const;        // the key is written, be it null
-  bool HasObject(std::string_view key) const;  // the key holds an object
+  bool HasValue(std::string_view key) const;   // the key is written and not null
+  bool HasObject(std::string_view key) const;  // the key holds an object that is not empty
+  // Both keys are written and hold different values.
+  bool Differ(std::string_view key, std::string_view other) const;
 
   // A positive integer of at most `maximum`.
   absl::StatusOr<int64_t> Size(std::string_view key, int64_t maximum) const;
@@ -45,10 +50,22 @@ class ConfigReader {
   // An error about `key` of this file: "config.json: <key> <what>".
   absl::Status Error(std::string_view key, std::string_view what, std::string_view fix) const;
 
+  const std::string& file() const;  // whose keys these are
+
+  // Paths ("rope_parameters.factor") of the keys that nothing was asked about so far and that are
+  // not null; those within an object only where Object gave it out.
+  std::vector<std::string> Unread() const;
+
  private:
-  struct Node;
-  ConfigReader(std::shared_ptr<const Node> node, std::string prefix);
-  std::shared_ptr<const Node> node_;
+  struct File;
+  ConfigReader(std::shared_ptr<File> file, const nlohmann::json* node, std::string prefix);
+  // What `key` holds; nullptr where it is absent.
+  const nlohmann::json* Find(std::string_view key) const;
+  // The same, nullptr for null too.
+  const nlohmann::json* Value(std::string_view key) const;
+
+  std::shared_ptr<File> file_;
+  const nlohmann::json* node_;  // an object in file_
   std::string prefix_;
 };
 

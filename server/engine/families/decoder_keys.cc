@@ -20,7 +20,36 @@ absl::StatusOr<int64_t> SizeUnless(const ConfigReader& config, std::string_view 
   return absent > 0 ? config.SizeOr(key, absent, maximum) : config.Size(key, maximum);
 }
 
+// Which blocks slide; empty where the key is absent.
+absl::StatusOr<std::vector<bool>> ReadLayerTypes(const ConfigReader& config,
+                                                 const DecoderSpec& spec) {
+  SINKD_ASSIGN_OR_RETURN(const std::vector<std::string> types, config.TextList("layer_types"));
+  if (!types.empty() && types.size() != spec.window.size()) {
+    return config.Error("layer_types", StrCat("does not name ", spec.blocks, " blocks"),
+                        "list one type per block");
+  }
+  std::vector<bool> sliding;
+  for (const std::string& type : types) {
+    sliding.push_back(type == "sliding_attention");
+    // "attention" is what transformers called it before.
+    if (sliding.back() || type == "full_attention" || type == "attention") continue;
+    return config.Error("layer_types",
+                        StrCat("names ", Shorten(type), ", which this server cannot compute"),
+                        "use a model whose blocks are full_attention or sliding_attention");
+  }
+  return sliding;
+}
+
 }  // namespace
+
+absl::StatusOr<std::string_view> EitherKey(const ConfigReader& config, std::string_view key,
+                                           std::string_view other) {
+  if (config.Differ(key, other)) {
+    return config.Error(other, StrCat("differs from ", key, ", which means the same"),
+                        StrCat("remove the wrong one, or ", kRestore));
+  }
+  return config.Has(key) || !config.Has(other) ? key : other;
+}
 
 absl::StatusOr<DecoderSpec> ReadSizes(const ConfigReader& config, const SizeKeys& keys,
                                       int64_t max_positions, bool tied) {
@@ -70,12 +99,15 @@ absl::Status ReadHeads(const ConfigReader& config, int64_t kv_heads_absent,
     return config.Error("num_attention_heads", StrCat("does not divide hidden_size ", spec.hidden),
                         StrCat("set head_dim, or ", kRestore));
   }
-  if (spec.head_size % 2 != 0) {
-    return config.Error("head_dim", StrCat("is odd: ", spec.head_size),
-                        "rotary embedding needs an even head size");
-  }
   ScoreOverRootOfHeadSize(spec);
   return absl::OkStatus();
+}
+
+absl::Status CheckHeadsDivide(const ConfigReader& config, const SizeKeys& keys,
+                              const DecoderSpec& spec) {
+  if (spec.head_size > 0) return absl::OkStatus();
+  return config.Error(keys.heads, StrCat("does not divide ", keys.hidden, " ", spec.hidden),
+                      kRestore);
 }
 
 absl::Status ReadActivation(const ConfigReader& config, std::string_view key,
@@ -110,12 +142,10 @@ absl::Status ReadNormEpsilon(const ConfigReader& config, std::string_view key, d
   return absl::OkStatus();
 }
 
-absl::Status ReadRopeForAll(const ConfigReader& config, double theta, double partial,
-                            DecoderSpec& spec) {
-  SINKD_ASSIGN_OR_RETURN(RopeSpec rope, ReadRope(config, {.head_size = spec.head_size,
-                                                          .max_positions = spec.max_positions,
-                                                          .theta = theta,
-                                                          .partial = partial}));
+absl::Status ReadRopeForAll(const ConfigReader& config, RopeDefaults defaults, DecoderSpec& spec) {
+  defaults.head_size = spec.head_size;
+  defaults.max_positions = spec.max_positions;
+  SINKD_ASSIGN_OR_RETURN(RopeSpec rope, ReadRope(config, defaults));
   // Dynamic scaling follows the sample, past the context the config names.
   if (rope.kind == RopeKind::kDynamic) spec.max_positions = kMaxPositions;
   spec.ropes = {std::move(rope)};
@@ -130,15 +160,27 @@ absl::StatusOr<int64_t> ReadWindow(const ConfigReader& config, int64_t absent) {
 
 absl::Status ReadWindows(const ConfigReader& config, int64_t window,
                          const std::function<bool(int64_t)>& slides, DecoderSpec& spec) {
-  SINKD_ASSIGN_OR_RETURN(const std::vector<std::string> types, config.TextList("layer_types"));
-  if (!types.empty() && types.size() != spec.window.size()) {
-    return config.Error("layer_types", StrCat("does not name ", spec.blocks, " blocks"),
-                        "list one type per block");
-  }
+  SINKD_ASSIGN_OR_RETURN(const std::vector<bool> types, ReadLayerTypes(config, spec));
   for (size_t l = 0; l < spec.window.size(); ++l) {
-    const bool sliding =
-        types.empty() ? slides(static_cast<int64_t>(l)) : types[l] == "sliding_attention";
+    const bool sliding = types.empty() ? slides(static_cast<int64_t>(l)) : types[l];
+    if (sliding && window == 0) {
+      return config.Error("sliding_window", StrCat("is not set, and block ", l, " slides"),
+                          "set the window, or name the block full_attention in layer_types");
+    }
     spec.window[l] = sliding ? window : 0;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLayerTypes(const ConfigReader& config, const DecoderSpec& spec) {
+  SINKD_ASSIGN_OR_RETURN(const std::vector<bool> types, ReadLayerTypes(config, spec));
+  for (size_t l = 0; l < types.size(); ++l) {
+    if (types[l] == (spec.window[l] > 0)) continue;
+    return config.Error(
+        "layer_types",
+        StrCat("calls block ", l, types[l] ? " sliding" : " full", ", but a model of this type ",
+               types[l] ? "attends to all positions" : "slides", " there, whatever the key says"),
+        "use the model_type of a family with layer_types, or remove the key");
   }
   return absl::OkStatus();
 }

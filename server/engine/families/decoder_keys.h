@@ -32,6 +32,11 @@ struct SizeKeys {
   int64_t vocabulary_absent = 0;
 };
 
+// The one of two names of a key that is written, `key` where neither is. An error where both are
+// and say different things.
+absl::StatusOr<std::string_view> EitherKey(const ConfigReader& config, std::string_view key,
+                                           std::string_view other);
+
 // Sizes, dtype and tied head; as many key/value heads as heads, of hidden / heads channels, full
 // attention in every block, scores over sqrt(head_size), no rotation.
 absl::StatusOr<DecoderSpec> ReadSizes(const ConfigReader& config, const SizeKeys& keys,
@@ -45,6 +50,10 @@ absl::StatusOr<std::string> ReadDtype(const ConfigReader& config);
 absl::Status ReadHeads(const ConfigReader& config, int64_t kv_heads_absent,
                        int64_t head_size_absent, DecoderSpec& spec);
 
+// For families whose heads always share the width: an error where they do not divide it.
+absl::Status CheckHeadsDivide(const ConfigReader& config, const SizeKeys& keys,
+                              const DecoderSpec& spec);
+
 // The activation under `key`, by transformers' names.
 absl::Status ReadActivation(const ConfigReader& config, std::string_view key,
                             std::string_view absent, DecoderSpec& spec);
@@ -53,17 +62,21 @@ absl::Status ReadActivation(const ConfigReader& config, std::string_view key,
 absl::Status ReadNormEpsilon(const ConfigReader& config, std::string_view key, double absent,
                              DecoderSpec& spec);
 
-// One rotation for every block.
-absl::Status ReadRopeForAll(const ConfigReader& config, double theta, double partial,
-                            DecoderSpec& spec);
+// One rotation for every block. Head size and longest context are the spec's.
+absl::Status ReadRopeForAll(const ConfigReader& config, RopeDefaults defaults, DecoderSpec& spec);
 
 // The window of the blocks that slide: null in the config means none. 0 when there is none.
 absl::StatusOr<int64_t> ReadWindow(const ConfigReader& config, int64_t absent);
 
 // Sets `window` on the blocks that layer_types calls "sliding_attention", or, when the key is
-// absent, on those for which `slides` says so.
+// absent, on those for which `slides` says so. Blocks that slide without a window, and types that
+// are neither that nor "full_attention", are errors.
 absl::Status ReadWindows(const ConfigReader& config, int64_t window,
                          const std::function<bool(int64_t)>& slides, DecoderSpec& spec);
+
+// For families that have no layer_types: one that is written describes the windows that the
+// reference computes with, or is an error.
+absl::Status CheckLayerTypes(const ConfigReader& config, const DecoderSpec& spec);
 
 // Names of llama's tensors, which most families kept.
 WeightNames LlamaNames();

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <absl/status/statusor.h>
 
@@ -15,6 +17,7 @@ namespace sinkd {
 struct DecoderPlan {
   DecoderSpec spec;
   WeightNames names;
+  std::vector<std::string> warnings;  // keys of config.json that nothing reads
 };
 
 struct Family {

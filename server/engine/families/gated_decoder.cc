@@ -14,7 +14,9 @@ absl::StatusOr<DecoderPlan> PlanGatedDecoder(const ConfigReader& config,
   SINKD_RETURN_IF_ERROR(ReadHeads(config, defaults.kv_heads, defaults.head_size, spec));
   SINKD_RETURN_IF_ERROR(ReadActivation(config, defaults.activation_key, defaults.activation, spec));
   SINKD_RETURN_IF_ERROR(ReadNormEpsilon(config, "rms_norm_eps", defaults.norm_epsilon, spec));
-  SINKD_RETURN_IF_ERROR(ReadRopeForAll(config, defaults.rope_theta, 1.0, spec));
+  if (defaults.rope_theta > 0) {
+    SINKD_RETURN_IF_ERROR(ReadRopeForAll(config, {.theta = defaults.rope_theta}, spec));
+  }
   return plan;
 }
 
@@ -26,20 +28,24 @@ absl::Status ReadAttentionBias(const ConfigReader& config, DecoderSpec& spec) {
 
 absl::Status ReadQwenWindows(const ConfigReader& config, DecoderSpec& spec) {
   SINKD_ASSIGN_OR_RETURN(const bool use, config.FlagOr("use_sliding_window", false));
-  SINKD_ASSIGN_OR_RETURN(const int64_t window, ReadWindow(config, 4096));
+  SINKD_ASSIGN_OR_RETURN(const int64_t written, ReadWindow(config, 4096));
   SINKD_ASSIGN_OR_RETURN(const double first, config.NumberOr("max_window_layers", 28));
-  if (!use || window == 0) return absl::OkStatus();
-  return ReadWindows(
-      config, window, [first](int64_t block) { return static_cast<double>(block) >= first; }, spec);
+  const int64_t window = use ? written : 0;
+  const auto slides = [window, first](int64_t block) {
+    return window > 0 && static_cast<double>(block) >= first;
+  };
+  return ReadWindows(config, window, slides, spec);
 }
 
-absl::Status ReadExperts(const ConfigReader& config, std::string_view count_key,
-                         std::string_view width_key, DecoderSpec& spec) {
+absl::Status ReadExperts(const ConfigReader& config, std::string_view width_key,
+                         DecoderSpec& spec) {
   ExpertSpec& experts = spec.experts;
-  SINKD_ASSIGN_OR_RETURN(experts.count, config.Size(count_key, kMaxExperts));
+  SINKD_ASSIGN_OR_RETURN(const std::string_view count,
+                         EitherKey(config, "num_local_experts", "num_experts"));
+  SINKD_ASSIGN_OR_RETURN(experts.count, config.Size(count, kMaxExperts));
   SINKD_ASSIGN_OR_RETURN(experts.intermediate, config.Size(width_key, kMaxWidth));
-  const std::string_view per_token =
-      config.Has("num_experts_per_tok") ? "num_experts_per_tok" : "experts_per_token";
+  SINKD_ASSIGN_OR_RETURN(const std::string_view per_token,
+                         EitherKey(config, "num_experts_per_tok", "experts_per_token"));
   SINKD_ASSIGN_OR_RETURN(experts.per_token, config.Size(per_token, experts.count));
   experts.in_block.assign(static_cast<size_t>(spec.blocks), true);
   return absl::OkStatus();

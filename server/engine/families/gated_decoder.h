@@ -15,7 +15,7 @@ struct GatedDecoderDefaults {
   int64_t head_size = 0;   // 0: hidden / heads
   int64_t max_positions = 0;
   double norm_epsilon = 1e-6;
-  double rope_theta = 10000.0;
+  double rope_theta = 10000.0;  // 0: the family reads its rotary settings itself
   bool tied = false;
   std::string_view activation_key = "hidden_act";
   std::string_view activation = "silu";
@@ -31,8 +31,8 @@ absl::Status ReadAttentionBias(const ConfigReader& config, DecoderSpec& spec);
 // Windows of Qwen2 and Qwen3: only where use_sliding_window says so, from max_window_layers on.
 absl::Status ReadQwenWindows(const ConfigReader& config, DecoderSpec& spec);
 
-// The router and the experts of a block: how many, how many a token goes to, how wide.
-absl::Status ReadExperts(const ConfigReader& config, std::string_view count_key,
-                         std::string_view width_key, DecoderSpec& spec);
+// The router and the experts of a block: how many, how many a token goes to, how wide. Their number
+// is num_local_experts or num_experts: transformers takes both and writes either.
+absl::Status ReadExperts(const ConfigReader& config, std::string_view width_key, DecoderSpec& spec);
 
 }  // namespace sinkd

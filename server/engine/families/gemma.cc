@@ -9,6 +9,14 @@ namespace sinkd {
 
 namespace {
 
+// null switches a cap off, an absent key means the class's own.
+absl::StatusOr<double> ReadCap(const ConfigReader& config, std::string_view key, double absent) {
+  if (!config.HasValue(key)) return config.Has(key) ? 0.0 : absent;
+  SINKD_ASSIGN_OR_RETURN(const double cap, config.Number(key));
+  if (cap <= 0) return config.Error(key, "is not positive", "set a number over 0, or null");
+  return cap;
+}
+
 // What both generations share. Scores are divided by the root of query_pre_attn_scalar.
 absl::StatusOr<DecoderPlan> PlanGemma(const ConfigReader& config, int64_t vocabulary,
                                       int64_t max_positions, double rope_theta) {
@@ -43,12 +51,8 @@ absl::StatusOr<DecoderPlan> PlanGemma(const ConfigReader& config, int64_t vocabu
 
 absl::StatusOr<DecoderPlan> PlanGemma2(const ConfigReader& config) {
   SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGemma(config, 256000, 8192, 10000.0));
-  // null switches the cap off, an absent key means the class's own.
-  const double unsaid = config.Has("attn_logit_softcapping") ? 0.0 : 50.0;
-  SINKD_ASSIGN_OR_RETURN(plan.spec.score_cap, config.NumberOr("attn_logit_softcapping", unsaid));
-  const double unsaid_logit = config.Has("final_logit_softcapping") ? 0.0 : 30.0;
-  SINKD_ASSIGN_OR_RETURN(plan.spec.logit_cap,
-                         config.NumberOr("final_logit_softcapping", unsaid_logit));
+  SINKD_ASSIGN_OR_RETURN(plan.spec.score_cap, ReadCap(config, "attn_logit_softcapping", 50.0));
+  SINKD_ASSIGN_OR_RETURN(plan.spec.logit_cap, ReadCap(config, "final_logit_softcapping", 30.0));
   SINKD_ASSIGN_OR_RETURN(const int64_t window, ReadWindow(config, 4096));
   SINKD_RETURN_IF_ERROR(ReadWindows(
       config, window, [](int64_t block) { return block % 2 == 0; }, plan.spec));
@@ -56,28 +60,25 @@ absl::StatusOr<DecoderPlan> PlanGemma2(const ConfigReader& config) {
 }
 
 absl::StatusOr<DecoderPlan> PlanGemma3(const ConfigReader& config) {
-  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGemma(config, 262208, 131072, 1e6));
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGemma(config, 262208, 131072, 0));
   DecoderSpec& spec = plan.spec;
   spec.head_norms = HeadNorms::kPerHead;
-  SINKD_ASSIGN_OR_RETURN(spec.logit_cap, config.NumberOr("final_logit_softcapping", 0.0));
+  SINKD_ASSIGN_OR_RETURN(spec.logit_cap, ReadCap(config, "final_logit_softcapping", 0.0));
   SINKD_ASSIGN_OR_RETURN(const int64_t window, ReadWindow(config, 4096));
   SINKD_ASSIGN_OR_RETURN(const int64_t pattern,
                          config.SizeOr("sliding_window_pattern", 6, kMaxBlocks));
   SINKD_RETURN_IF_ERROR(ReadWindows(
       config, window, [pattern](int64_t block) { return (block + 1) % pattern != 0; }, spec));
-  // Blocks that slide turn by a base of their own, unscaled.
-  const RopeDefaults full{.head_size = spec.head_size,
-                          .max_positions = spec.max_positions,
-                          .theta = 1e6,
-                          .layer_type = "full_attention"};
-  SINKD_ASSIGN_OR_RETURN(const RopeSpec global, ReadRope(config, full));
-  RopeSpec local{.dimensions = spec.head_size};
-  SINKD_ASSIGN_OR_RETURN(local.theta, config.NumberOr("rope_local_base_freq", 10000.0));
-  if (config.Object("rope_parameters").HasObject("sliding_attention")) {
-    SINKD_ASSIGN_OR_RETURN(local, ReadRope(config, {.head_size = spec.head_size,
-                                                    .max_positions = spec.max_positions,
-                                                    .layer_type = "sliding_attention"}));
-  }
+  // Blocks that slide turn by a base of their own.
+  RopeDefaults rope{.head_size = spec.head_size,
+                    .max_positions = spec.max_positions,
+                    .theta = 1e6,
+                    .layer_type = "full_attention"};
+  SINKD_ASSIGN_OR_RETURN(const RopeSpec global, ReadRope(config, rope));
+  rope.theta = 10000.0;
+  rope.theta_key = "rope_local_base_freq";
+  rope.layer_type = "sliding_attention";
+  SINKD_ASSIGN_OR_RETURN(const RopeSpec local, ReadRope(config, rope));
   spec.ropes = {global, local};
   for (size_t l = 0; l < spec.window.size(); ++l)
     spec.rope_of_block[l] = spec.window[l] > 0 ? 1 : 0;

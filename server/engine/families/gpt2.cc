@@ -8,19 +8,15 @@ namespace sinkd {
 
 absl::StatusOr<DecoderPlan> PlanGpt2(const ConfigReader& config) {
   DecoderPlan plan;
-  SINKD_ASSIGN_OR_RETURN(plan.spec, ReadSizes(config,
-                                              {.blocks = "n_layer",
-                                               .hidden = "n_embd",
-                                               .heads = "n_head",
-                                               .intermediate = "n_inner",
-                                               .max_positions = "n_positions",
-                                               .intermediate_per_hidden = 4},
-                                              1024, true));
+  SizeKeys keys{.intermediate = "n_inner", .intermediate_per_hidden = 4};
+  SINKD_ASSIGN_OR_RETURN(keys.blocks, EitherKey(config, "n_layer", "num_hidden_layers"));
+  SINKD_ASSIGN_OR_RETURN(keys.hidden, EitherKey(config, "n_embd", "hidden_size"));
+  SINKD_ASSIGN_OR_RETURN(keys.heads, EitherKey(config, "n_head", "num_attention_heads"));
+  SINKD_ASSIGN_OR_RETURN(keys.max_positions,
+                         EitherKey(config, "n_positions", "max_position_embeddings"));
+  SINKD_ASSIGN_OR_RETURN(plan.spec, ReadSizes(config, keys, 1024, true));
   DecoderSpec& spec = plan.spec;
-  if (spec.head_size == 0) {
-    return config.Error("n_head", StrCat("does not divide n_embd ", spec.hidden),
-                        "restore config.json from the checkpoint's source");
-  }
+  SINKD_RETURN_IF_ERROR(CheckHeadsDivide(config, keys, spec));
   SINKD_RETURN_IF_ERROR(ReadNormEpsilon(config, "layer_norm_epsilon", 1e-5, spec));
   SINKD_RETURN_IF_ERROR(ReadActivation(config, "activation_function", "gelu_new", spec));
   SINKD_ASSIGN_OR_RETURN(const bool scaled, config.FlagOr("scale_attn_weights", true));

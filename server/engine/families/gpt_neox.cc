@@ -5,17 +5,40 @@
 #include "server/base/str_cat.h"
 
 namespace sinkd {
+namespace {
+
+// Keys that transformers writes beside those it reads, or reads in the rotation alone.
+absl::Status CheckOtherKeys(const ConfigReader& config, const DecoderSpec& spec) {
+  struct Other {
+    const char* key;
+    double value;
+  };
+  const RopeSpec& rope = spec.ropes[0];
+  const auto size = static_cast<double>(spec.head_size);
+  const double share = static_cast<double>(rope.dimensions) / size;
+  for (const Other& other :
+       {Other{"rope_theta", rope.theta}, {"partial_rotary_factor", share}, {"head_dim", size}}) {
+    SINKD_ASSIGN_OR_RETURN(const double written, config.NumberOr(other.key, other.value));
+    if (written == other.value || std::floor(written * size) == other.value * size) continue;
+    return config.Error(other.key, StrCat("is not what the model is computed with, ", other.value),
+                        "set rotary_emb_base and rotary_pct, and remove the key");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 absl::StatusOr<DecoderPlan> PlanGptNeox(const ConfigReader& config) {
   DecoderPlan plan;
   SINKD_ASSIGN_OR_RETURN(plan.spec, ReadSizes(config, {}, 2048, false));
   DecoderSpec& spec = plan.spec;
-  SINKD_RETURN_IF_ERROR(ReadHeads(config, 0, 0, spec));
+  SINKD_RETURN_IF_ERROR(CheckHeadsDivide(config, {}, spec));
   SINKD_RETURN_IF_ERROR(ReadNormEpsilon(config, "layer_norm_eps", 1e-5, spec));
   SINKD_RETURN_IF_ERROR(ReadActivation(config, "hidden_act", "gelu", spec));
-  SINKD_ASSIGN_OR_RETURN(const double theta, config.NumberOr("rotary_emb_base", 10000.0));
-  SINKD_ASSIGN_OR_RETURN(const double share, config.NumberOr("rotary_pct", 0.25));
-  SINKD_RETURN_IF_ERROR(ReadRopeForAll(config, theta, share, spec));
+  SINKD_RETURN_IF_ERROR(ReadRopeForAll(
+      config, {.partial = 0.25, .theta_key = "rotary_emb_base", .partial_key = "rotary_pct"},
+      spec));
+  SINKD_RETURN_IF_ERROR(CheckOtherKeys(config, spec));
   SINKD_ASSIGN_OR_RETURN(const bool parallel, config.FlagOr("use_parallel_residual", true));
   SINKD_ASSIGN_OR_RETURN(spec.qkv_bias, config.FlagOr("attention_bias", true));
   spec.output_bias = spec.qkv_bias;

@@ -10,6 +10,8 @@
 #include "server/engine/checkpoint/gguf/gguf_file.h"
 #include "server/engine/checkpoint/gguf/gguf_folder.h"
 #include "server/engine/checkpoint/quantized_weights.h"
+#include "server/engine/families/decoder_keys.h"
+#include "server/engine/families/unread_keys.h"
 #include "server/engine/model.h"
 
 namespace sinkd {
@@ -68,8 +70,11 @@ absl::StatusOr<DecoderPlan> PlanFromConfig(const ConfigReader& config) {
   if (known == nullptr) return RefuseUnknown(config);
   SINKD_RETURN_IF_ERROR(RefuseQuantizedConfig(config, model_type));
   SINKD_RETURN_IF_ERROR(RefuseClassifier(config));
+  SINKD_RETURN_IF_ERROR(RefuseOtherRules(config));
   SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, known->plan(config));
+  SINKD_RETURN_IF_ERROR(CheckLayerTypes(config, plan.spec));
   plan.spec.architecture = model_type;
+  plan.warnings = WarnOfUnreadKeys(config);
   return plan;
 }
 

@@ -13,7 +13,7 @@ absl::StatusOr<DecoderPlan> PlanMixtral(const ConfigReader& config) {
                                                                      .rope_theta = 1e6}));
   SINKD_ASSIGN_OR_RETURN(const int64_t window, ReadWindow(config, 0));
   plan.spec.window.assign(plan.spec.window.size(), window);
-  SINKD_RETURN_IF_ERROR(ReadExperts(config, "num_local_experts", "intermediate_size", plan.spec));
+  SINKD_RETURN_IF_ERROR(ReadExperts(config, "intermediate_size", plan.spec));
   BlockWeightNames& names = plan.names.block;
   names.router = "block_sparse_moe.gate";
   names.expert_gate = "block_sparse_moe.experts.{}.w1";

@@ -11,18 +11,14 @@ absl::StatusOr<DecoderPlan> PlanOpt(const ConfigReader& config) {
   DecoderPlan plan;
   SINKD_ASSIGN_OR_RETURN(plan.spec, ReadSizes(config, {.intermediate = "ffn_dim"}, 2048, true));
   DecoderSpec& spec = plan.spec;
-  SINKD_RETURN_IF_ERROR(ReadHeads(config, 0, 0, spec));
+  SINKD_RETURN_IF_ERROR(CheckHeadsDivide(config, {}, spec));
   SINKD_RETURN_IF_ERROR(ReadActivation(config, "activation_function", "relu", spec));
   SINKD_ASSIGN_OR_RETURN(const bool before, config.FlagOr("do_layer_norm_before", true));
   SINKD_ASSIGN_OR_RETURN(const bool bare, config.FlagOr("_remove_final_layer_norm", false));
   SINKD_ASSIGN_OR_RETURN(const int64_t width,
                          config.SizeOr("word_embed_proj_dim", spec.hidden, kMaxWidth));
   SINKD_ASSIGN_OR_RETURN(const bool bias, config.FlagOr("enable_bias", true));
-  SINKD_ASSIGN_OR_RETURN(const bool affine, config.FlagOr("layer_norm_elementwise_affine", true));
-  if (!affine) {
-    return config.Error("layer_norm_elementwise_affine", "is false",
-                        "use a checkpoint of OPT's own");
-  }
+  SINKD_ASSIGN_OR_RETURN(spec.norm_weights, config.FlagOr("layer_norm_elementwise_affine", true));
   spec.embedding_width = width == spec.hidden ? 0 : width;
   spec.learned_positions = spec.max_positions + 2;
   spec.position_offset = 2;

@@ -8,8 +8,13 @@
 namespace sinkd {
 
 absl::StatusOr<DecoderPlan> PlanPhi3(const ConfigReader& config) {
-  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan,
-                         PlanGatedDecoder(config, {.max_positions = 4096, .norm_epsilon = 1e-5}));
+  SINKD_ASSIGN_OR_RETURN(
+      DecoderPlan plan,
+      PlanGatedDecoder(config, {.max_positions = 4096, .norm_epsilon = 1e-5, .rope_theta = 0}));
+  SINKD_RETURN_IF_ERROR(ReadRopeForAll(
+      config,
+      {.partial_key = "partial_rotary_factor", .original_absent = 4096, .only_longrope = true},
+      plan.spec));
   SINKD_ASSIGN_OR_RETURN(const int64_t window, ReadWindow(config, 0));
   plan.spec.window.assign(plan.spec.window.size(), window);
   plan.names.qkv = QkvLayout::kStacked;

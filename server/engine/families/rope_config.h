@@ -1,8 +1,9 @@
 // Rotary settings of a checkpoint, old keys (`rope_theta`, `rope_scaling` with `type` or
-// `rope_type`) and new ones (`rope_parameters`). Source: transformers modeling_rope_utils.py.
+// `rope_type`) and new ones (`rope_parameters`). Source: transformers 5.24.0,
+// modeling_rope_utils.py and the families' configuration classes.
 #pragma once
 
-#include <string>
+#include <string_view>
 
 #include <absl/status/statusor.h>
 
@@ -11,13 +12,18 @@
 
 namespace sinkd {
 
-// What the family knows where the config is silent.
+// What the family knows where the config is silent, and which keys it reads.
 struct RopeDefaults {
   int64_t head_size = 0;
   int64_t max_positions = 0;  // stands in where the scaling does not name the original context
   double theta = 10000.0;
-  double partial = 1.0;    // share of a head's channels that rotate
-  std::string layer_type;  // which entry of a rope_parameters that has one per layer type
+  double partial = 1.0;  // share of a head's channels that rotate
+  std::string_view theta_key = "rope_theta";
+  std::string_view partial_key;     // empty: all channels of this family rotate
+  std::string_view layer_type;      // which entry of a rope_parameters that has one per layer type
+  std::string_view scaling_absent;  // JSON
+  double original_absent = 0;       // of the key at the top, which goes before that of the scaling
+  bool only_longrope = false;       // "su" and "yarn" mean it, and there is no other
 };
 
 // Errors: FAILED_PRECONDITION naming an unknown kind or a missing key.

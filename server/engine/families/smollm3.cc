@@ -26,12 +26,15 @@ absl::StatusOr<DecoderPlan> PlanSmolLm3(const ConfigReader& config) {
     const bool rotated = rotates.empty() ? (l + 1) % interval != 0 : rotates[at] != 0;
     spec.rope_of_block[at] = rotated ? 0 : -1;
   }
-  SINKD_ASSIGN_OR_RETURN(const bool slides, config.FlagOr("use_sliding_window", false));
-  SINKD_ASSIGN_OR_RETURN(const int64_t window, ReadWindow(config, 0));
-  if (!slides || window == 0) return plan;
+  SINKD_ASSIGN_OR_RETURN(const bool use, config.FlagOr("use_sliding_window", false));
+  SINKD_ASSIGN_OR_RETURN(const int64_t written, ReadWindow(config, 0));
+  const int64_t window = use ? written : 0;
   SINKD_RETURN_IF_ERROR(ReadWindows(
       config, window,
-      [&spec](int64_t block) { return spec.rope_of_block[static_cast<size_t>(block)] < 0; }, spec));
+      [&spec, window](int64_t block) {
+        return window > 0 && spec.rope_of_block[static_cast<size_t>(block)] < 0;
+      },
+      spec));
   return plan;
 }
 

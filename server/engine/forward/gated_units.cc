@@ -11,10 +11,6 @@
 namespace sinkd {
 namespace {
 
-// Constants of gpt-oss (transformers modeling_gpt_oss.py: alpha and limit).
-constexpr double kSwishSlope = 1.702;
-constexpr double kSwishLimit = 7.0;
-
 at::Tensor Rows(const at::Tensor& tensor, int64_t first, int64_t rows) {
   return tensor.defined() ? tensor.narrow(0, first, rows).to(at::kFloat) : at::Tensor();
 }
@@ -58,8 +54,8 @@ Units SplitUnits(Gating gating, const at::Tensor& fused, int64_t axis) {
 at::Tensor ActOf(const DecoderSpec& spec, const Units& units) {
   const at::Tensor x = (units.gate.defined() ? units.gate : units.up).to(at::kFloat);
   if (spec.gating == Gating::kClampedSwish) {
-    const at::Tensor gate = x.clamp_max(kSwishLimit);
-    return Swish(gate, kSwishSlope);
+    const at::Tensor gate = x.clamp_max(spec.swish_limit);
+    return Swish(gate, spec.swish_slope);
   }
   switch (spec.activation) {
     case Activation::kSilu:
@@ -81,7 +77,7 @@ at::Tensor ProductOf(const DecoderSpec& spec, const Units& units, const at::Tens
     case Gating::kGated:
       return act * units.up;
     case Gating::kClampedSwish:
-      return act * (units.up.to(at::kFloat).clamp(-kSwishLimit, kSwishLimit) + 1);
+      return act * (units.up.to(at::kFloat).clamp(-spec.swish_limit, spec.swish_limit) + 1);
   }
   return act;
 }

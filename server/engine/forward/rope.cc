@@ -65,6 +65,13 @@ at::Tensor Longrope(const RopeSpec& rope, int64_t positions) {
   return 1.0 / (at::tensor(factors, at::kFloat) * Periods(rope.theta, rope.dimensions));
 }
 
+// Frequencies of all pairs, most of them zero (transformers, modeling_rope_utils.py).
+at::Tensor Proportional(const RopeSpec& rope) {
+  at::Tensor frequencies = 1.0 / Periods(rope.theta, rope.dimensions);
+  frequencies.narrow(0, rope.turning_pairs, rope.dimensions / 2 - rope.turning_pairs).zero_();
+  return frequencies / rope.factor;
+}
+
 bool DependsOnLength(const RopeSpec& rope) {
   return rope.kind == RopeKind::kDynamic || rope.kind == RopeKind::kLongrope;
 }
@@ -92,6 +99,8 @@ at::Tensor InverseFrequencies(const RopeSpec& rope, int64_t positions) {
       return Yarn(rope);
     case RopeKind::kLongrope:
       return Longrope(rope, positions);
+    case RopeKind::kProportional:
+      return Proportional(rope);
   }
   return {};
 }

@@ -41,7 +41,7 @@ class BlockLoader {
 
   absl::Status LoadNorms(BlockWeights& block) {
     const auto load = [this](const std::string& name, NormWeights& norm) -> absl::Status {
-      SINKD_ASSIGN_OR_RETURN(norm, LoadNorm(loader_, spec_.norm, prefix_ + name, spec_.hidden));
+      SINKD_ASSIGN_OR_RETURN(norm, LoadNorm(loader_, spec_, prefix_ + name, spec_.hidden));
       return absl::OkStatus();
     };
     if (spec_.input_norms) {
@@ -61,12 +61,10 @@ class BlockLoader {
     SINKD_RETURN_IF_ERROR(LoadQkv(q_rows, kv_rows, block));
     if (spec_.head_norms != HeadNorms::kNone) {
       const bool whole = spec_.head_norms == HeadNorms::kWhole;
-      SINKD_ASSIGN_OR_RETURN(block.q_norm,
-                             LoadNorm(loader_, spec_.norm, prefix_ + names_.block.q_norm,
-                                      whole ? q_rows : spec_.head_size));
-      SINKD_ASSIGN_OR_RETURN(block.k_norm,
-                             LoadNorm(loader_, spec_.norm, prefix_ + names_.block.k_norm,
-                                      whole ? kv_rows : spec_.head_size));
+      SINKD_ASSIGN_OR_RETURN(block.q_norm, LoadNorm(loader_, spec_, prefix_ + names_.block.q_norm,
+                                                    whole ? q_rows : spec_.head_size));
+      SINKD_ASSIGN_OR_RETURN(block.k_norm, LoadNorm(loader_, spec_, prefix_ + names_.block.k_norm,
+                                                    whole ? kv_rows : spec_.head_size));
     }
     if (spec_.learned_sinks) {
       SINKD_ASSIGN_OR_RETURN(const at::Tensor sinks,
@@ -228,11 +226,16 @@ class BlockLoader {
 
 }  // namespace
 
-absl::StatusOr<NormWeights> LoadNorm(TensorLoader& loader, NormKind kind, const std::string& name,
-                                     int64_t width) {
+absl::StatusOr<NormWeights> LoadNorm(TensorLoader& loader, const DecoderSpec& spec,
+                                     const std::string& name, int64_t width) {
   NormWeights norm;
+  if (!spec.norm_weights) {
+    norm.weight = at::ones({width}, loader.options());
+    norm.bias = at::zeros({width}, loader.options());
+    return norm;
+  }
   SINKD_ASSIGN_OR_RETURN(norm.weight, loader.Load(name + ".weight", {width}));
-  if (kind == NormKind::kLayer) {
+  if (spec.norm == NormKind::kLayer) {
     SINKD_ASSIGN_OR_RETURN(norm.bias, loader.Load(name + ".bias", {width}));
   }
   return norm;

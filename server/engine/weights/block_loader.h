@@ -9,9 +9,10 @@
 
 namespace sinkd {
 
-// `name` without its suffix; the bias is loaded for layer norms.
-absl::StatusOr<NormWeights> LoadNorm(TensorLoader& loader, NormKind kind, const std::string& name,
-                                     int64_t width);
+// `name` without its suffix; layer norms have a bias too. Where the checkpoint has no weights of
+// norms they are ones and zeros.
+absl::StatusOr<NormWeights> LoadNorm(TensorLoader& loader, const DecoderSpec& spec,
+                                     const std::string& name, int64_t width);
 
 absl::StatusOr<BlockWeights> LoadBlock(TensorLoader& loader, const DecoderPlan& plan,
                                        int64_t block);

@@ -33,22 +33,17 @@ absl::StatusOr<at::Tensor> FileTensorLoader::Load(const std::string& name, at::I
                                                   RowRange range) {
   SINKD_ASSIGN_OR_RETURN(const Checkpoint::Location location,
                          FindTensor(checkpoint_, name, shape, /*bytes=*/false));
-  at::Tensor whole =
-      EmptyTensor(ShapeOf(shape, range), at::TensorOptions().dtype(dtype()).device(device_));
+  at::Tensor whole = EmptyTensor(ShapeOf(shape, range), options());
   SINKD_RETURN_IF_ERROR(LoadInto(name, location, range.first, whole));
   return whole;
 }
 
 absl::StatusOr<at::Tensor> FileTensorLoader::LoadBiases(const Parts& parts) {
-  return Stack(parts, {}, [&](int64_t rows) {
-    return EmptyTensor({rows}, at::TensorOptions().dtype(dtype()).device(device_));
-  });
+  return Stack(parts, {}, [&](int64_t rows) { return EmptyTensor({rows}, options()); });
 }
 
 absl::StatusOr<at::Tensor> FileTensorLoader::LoadWeights(const Parts& parts, int64_t in) {
-  return Stack(parts, {in}, [&](int64_t rows) {
-    return EmptyWeights(rows, in, at::TensorOptions().dtype(dtype()).device(device_));
-  });
+  return Stack(parts, {in}, [&](int64_t rows) { return EmptyWeights(rows, in, options()); });
 }
 
 absl::StatusOr<at::Tensor> FileTensorLoader::Stack(

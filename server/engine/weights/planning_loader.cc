@@ -5,6 +5,8 @@
 #include <c10/util/accumulate.h>
 
 #include "server/base/status.h"
+#include "server/base/str_cat.h"
+#include "server/engine/checkpoint/safetensors_header.h"
 
 namespace sinkd {
 
@@ -15,7 +17,7 @@ PlanningLoader::PlanningLoader(const Checkpoint* checkpoint, const DecoderPlan& 
 absl::StatusOr<at::Tensor> PlanningLoader::Load(const std::string& name, at::IntArrayRef shape,
                                                 RowRange range) {
   SINKD_RETURN_IF_ERROR(Note(name, shape, /*bytes=*/false));
-  return at::empty(ShapeOf(shape, range), at::TensorOptions().dtype(dtype()).device(at::kMeta));
+  return at::empty(ShapeOf(shape, range), options());
 }
 
 absl::StatusOr<at::Tensor> PlanningLoader::LoadBiases(const Parts& parts) {
@@ -24,7 +26,7 @@ absl::StatusOr<at::Tensor> PlanningLoader::LoadBiases(const Parts& parts) {
     SINKD_RETURN_IF_ERROR(Note(name, {rows}, /*bytes=*/false));
     all_rows += rows;
   }
-  return at::empty({all_rows}, at::TensorOptions().dtype(dtype()).device(at::kMeta));
+  return at::empty({all_rows}, options());
 }
 
 absl::StatusOr<at::Tensor> PlanningLoader::LoadWeights(const Parts& parts, int64_t in) {
@@ -33,7 +35,7 @@ absl::StatusOr<at::Tensor> PlanningLoader::LoadWeights(const Parts& parts, int64
     SINKD_RETURN_IF_ERROR(Note(name, {rows, in}, /*bytes=*/false));
     all_rows += rows;
   }
-  return at::empty({all_rows, in}, at::TensorOptions().dtype(dtype()).device(at::kMeta));
+  return at::empty({all_rows, in}, options());
 }
 
 absl::StatusOr<at::Tensor> PlanningLoader::LoadBytes(const std::string& name, at::IntArrayRef shape,
@@ -45,6 +47,10 @@ absl::StatusOr<at::Tensor> PlanningLoader::LoadBytes(const std::string& name, at
 bool PlanningLoader::Has(const std::string& name) const {
   if (checkpoint_ != nullptr) return checkpoint_->Find(name) != nullptr;
   return decoder_.names.mxfp4_experts && absl::EndsWith(name, "_blocks");
+}
+
+at::TensorOptions PlanningLoader::options() const {
+  return at::TensorOptions().dtype(dtype()).device(at::kMeta);
 }
 
 PlannedTensor PlanningLoader::Expected(const std::string& name, at::IntArrayRef shape) const {
@@ -59,6 +65,10 @@ PlannedTensor PlanningLoader::Expected(const std::string& name, at::IntArrayRef 
 }
 
 absl::Status PlanningLoader::Note(const std::string& name, at::IntArrayRef shape, bool bytes) {
+  if (tensors_.size() >= kMaxTensors) {
+    return BadTensor("", name, StrCat("is one of over ", kMaxTensors, " that config.json asks for"),
+                     "restore config.json from the checkpoint's source");
+  }
   if (checkpoint_ == nullptr) {
     PlannedTensor tensor = Expected(name, shape);
     if (bytes) {

@@ -26,6 +26,7 @@ class PlanningLoader final : public TensorLoader {
   absl::StatusOr<at::Tensor> LoadBytes(const std::string& name, at::IntArrayRef shape,
                                        RowRange range) override;
   bool Has(const std::string& name) const override;
+  at::TensorOptions options() const override;
 
   // All tensors asked for, by name.
   const std::map<std::string, PlannedTensor>& tensors() const { return tensors_; }

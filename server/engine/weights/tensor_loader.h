@@ -48,6 +48,9 @@ class TensorLoader {
 
   virtual bool Has(const std::string& name) const = 0;
 
+  // The type and the place of tensors as they come.
+  virtual at::TensorOptions options() const = 0;
+
   at::ScalarType dtype() const { return dtype_; }
 
  private:

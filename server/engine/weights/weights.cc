@@ -60,7 +60,7 @@ absl::StatusOr<OuterWeights> LoadOuterWeights(TensorLoader& loader, const Decode
   }
   if (spec.final_norm) {
     SINKD_ASSIGN_OR_RETURN(weights.final_norm,
-                           LoadNorm(loader, spec.norm, names.final_norm, spec.hidden));
+                           LoadNorm(loader, spec, names.final_norm, spec.hidden));
   }
   return weights;
 }

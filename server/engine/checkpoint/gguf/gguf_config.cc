@@ -1,5 +1,8 @@
 #include "server/engine/checkpoint/gguf/gguf_config.h"
 
+#include <set>
+#include <string_view>
+
 #include <nlohmann/json.hpp>
 
 #include "server/base/status.h"
@@ -13,6 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr char kUseCheckpoint[] = "use the model's safetensors checkpoint";
+constexpr int64_t kMaxHeadSize = int64_t{1} << 20;  // memory is asked for by it
 constexpr char kEmbedding[] = "token_embd.weight";
 
 // The rows of the embedding, which may be more than the tokens.
@@ -32,6 +36,9 @@ absl::StatusOr<int64_t> HeadSize(const GgufMetadata& metadata, const std::string
   if (heads < 1)
     return metadata.Error(prefix + "attention.head_count", "is not positive", kUseCheckpoint);
   SINKD_ASSIGN_OR_RETURN(const int64_t head_size, metadata.IntegerOr(key, hidden / heads));
+  if (head_size < 1 || head_size > kMaxHeadSize) {
+    return metadata.Error(key, StrCat("makes heads of ", head_size, " channels"), kUseCheckpoint);
+  }
   SINKD_ASSIGN_OR_RETURN(const int64_t values,
                          metadata.IntegerOr(prefix + "attention.value_length", head_size));
   if (values != head_size) {
@@ -63,6 +70,48 @@ absl::Status AddSizes(const GgufMetadata& metadata, const std::string& prefix, J
   return absl::OkStatus();
 }
 
+// By whose values other architectures of llama.cpp compute; 0 switches each off.
+absl::Status RefuseOtherRules(const GgufMetadata& metadata, const std::string& prefix,
+                              int64_t context) {
+  for (const char* key :
+       {"attention.clamp_kqv", "attention.max_alibi_bias", "attention.scale",
+        "attention.sliding_window", "attn_logit_softcapping", "embedding_scale",
+        "final_logit_softcapping", "logit_scale", "residual_scale", "rescale_every_n_layers"}) {
+    if (!metadata.Has(prefix + key)) continue;
+    SINKD_ASSIGN_OR_RETURN(const double value, metadata.Number(prefix + key));
+    const std::string_view name(key);
+    const bool neutral = value == 0 || (name.ends_with("_scale") && value == 1) ||
+                         (name.ends_with("window") && value >= static_cast<double>(context));
+    if (neutral) continue;
+    return metadata.Error(prefix + key,
+                          StrCat("is ", value, ", and models of this architecture have none"),
+                          kUseCheckpoint);
+  }
+  return absl::OkStatus();
+}
+
+// Keys that nothing here reads become keys of the config that no family reads, so that they are
+// told like those of a config.json.
+absl::Status AddOtherKeys(const GgufMetadata& metadata, const std::string& prefix, Json& config) {
+  static const std::set<std::string_view> kRead = {
+      "attention.causal", "attention.clamp_kqv", "attention.head_count", "attention.head_count_kv",
+      "attention.key_length", "attention.layer_norm_rms_epsilon", "attention.max_alibi_bias",
+      "attention.scale", "attention.sliding_window", "attention.value_length",
+      "attn_logit_softcapping", "block_count", "context_length", "embedding_length",
+      "embedding_scale", "expert_count", "feed_forward_length", "final_logit_softcapping",
+      "logit_scale", "rescale_every_n_layers", "residual_scale", "rope.dimension_count",
+      "rope.freq_base", "rope.scale_linear", "vocab_size",
+      // Of how the model was trained and stored, and how its states are used.
+      "decoder_start_token_id", "expert_used_count", "pooling_type", "tensor_data_layout"};
+  SINKD_RETURN_IF_ERROR(
+      RefuseOtherRules(metadata, prefix, config["max_position_embeddings"].get<int64_t>()));
+  for (const std::string& key : metadata.KeysOf(prefix)) {
+    const std::string_view name = std::string_view(key).substr(prefix.size());
+    if (!kRead.contains(name) && !name.starts_with("rope.scaling.")) config[key] = true;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status AddRope(const GgufFile& file, const std::string& architecture, Json& config) {
   const std::string key = architecture + ".rope.freq_base";
   double theta = 10000;
@@ -85,10 +134,12 @@ absl::StatusOr<std::string> GgufConfig(const GgufFile& file) {
   const auto has = [&file](const char* tensor) { return file.tensors().count(tensor) > 0; };
   Json config = {{"model_type", architecture},
                  {"hidden_act", "silu"},
-                 {"tie_word_embeddings", !has("output.weight")},
-                 {"attention_bias", has("blk.0.attn_q.bias")},
-                 {"mlp_bias", has("blk.0.ffn_gate.bias")}};
+                 {"tie_word_embeddings", !has("output.weight")}};
+  // qwen2 has the one always, qwen3 the other never.
+  if (architecture != "qwen2") config["attention_bias"] = has("blk.0.attn_q.bias");
+  if (architecture == "llama") config["mlp_bias"] = has("blk.0.ffn_gate.bias");
   SINKD_RETURN_IF_ERROR(AddSizes(metadata, prefix, config));
+  SINKD_RETURN_IF_ERROR(AddOtherKeys(metadata, prefix, config));
   SINKD_ASSIGN_OR_RETURN(config["vocab_size"], VocabularySize(file, prefix));
   SINKD_ASSIGN_OR_RETURN(config["rms_norm_eps"],
                          metadata.Number(prefix + "attention.layer_norm_rms_epsilon"));

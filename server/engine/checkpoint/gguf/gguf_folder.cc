@@ -77,6 +77,12 @@ absl::StatusOr<GgufArchitecture> ArchitectureOf(const GgufFile& file) {
   SINKD_ASSIGN_OR_RETURN(const std::string name, metadata.Text("general.architecture"));
   for (const GgufArchitecture& known : GgufArchitectures()) {
     if (known.name != name) continue;
+    const std::string causal = StrCat(name, ".attention.causal");
+    SINKD_ASSIGN_OR_RETURN(const bool looks_back, metadata.FlagOr(causal, true));
+    if (!looks_back) {
+      return metadata.Error(causal, "is false: attention looks ahead, which is not computed",
+                            "use a model whose attention looks back only");
+    }
     const std::string experts = StrCat(name, ".expert_count");
     SINKD_ASSIGN_OR_RETURN(const int64_t count, metadata.IntegerOr(experts, 0));
     if (count == 0) return known;

@@ -17,7 +17,8 @@ namespace sinkd {
 absl::StatusOr<std::filesystem::path> FindGguf(const std::filesystem::path& folder);
 
 // The row of GgufArchitectures that the file names. Errors: an architecture that is not known (the
-// message lists those that are), a mixture of experts, a file that is a part of a split model.
+// message lists those that are), a mixture of experts, attention in both directions, a file that is
+// a part of a split model.
 absl::StatusOr<GgufArchitecture> ArchitectureOf(const GgufFile& file);
 
 }  // namespace sinkd

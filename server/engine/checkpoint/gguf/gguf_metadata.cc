@@ -27,6 +27,15 @@ bool GgufMetadata::Add(std::string key, GgufValue value) {
   return values_.emplace(std::move(key), std::move(value)).second;
 }
 
+std::vector<std::string> GgufMetadata::KeysOf(std::string_view prefix) const {
+  std::vector<std::string> keys;
+  for (auto at = values_.lower_bound(prefix); at != values_.end(); ++at) {
+    if (!std::string_view(at->first).starts_with(prefix)) break;
+    keys.push_back(at->first);
+  }
+  return keys;
+}
+
 template <typename T>
 absl::StatusOr<T> GgufMetadata::Get(std::string_view key) const {
   const auto found = values_.find(key);

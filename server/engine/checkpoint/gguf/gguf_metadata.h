@@ -30,6 +30,9 @@ class GgufMetadata {
 
   bool Has(std::string_view key) const { return values_.find(key) != values_.end(); }
 
+  // The keys that begin with `prefix`, in order.
+  std::vector<std::string> KeysOf(std::string_view prefix) const;
+
   // The value of a key that has to be there.
   absl::StatusOr<int64_t> Integer(std::string_view key) const { return Get<int64_t>(key); }
   absl::StatusOr<std::string> Text(std::string_view key) const { return Get<std::string>(key); }
