@@ -21,6 +21,7 @@
 namespace sinkd {
 namespace {
 
+using ::testing::ElementsAre;
 using testing::GgufBytes;
 using testing::GgufField;
 using ::testing::HasSubstr;
@@ -291,6 +292,18 @@ INSTANTIATE_TEST_SUITE_P(
                  GgufBytes(Llama()).Array<uint32_t>("llama.attention.head_count_kv",
                                                     GgufField::kU32, {1, 2}),
                  {"llama.attention.head_count_kv is not an integer"}},
+        BadModel{"NotCausal",
+                 GgufBytes(Llama()).Flag("llama.attention.causal", false),
+                 {"llama.attention.causal is false", "looks ahead"}},
+        BadModel{"SlidingWindow",
+                 GgufBytes(Llama()).Number("llama.attention.sliding_window", 4),
+                 {"llama.attention.sliding_window is 4"}},
+        BadModel{"ScaleOfItsOwn",
+                 GgufBytes(Llama()).Float("llama.attention.scale", 0.5F),
+                 {"llama.attention.scale is 0.5"}},
+        BadModel{"ScaledResidual",
+                 GgufBytes(Llama()).Float("llama.residual_scale", 0.25F),
+                 {"llama.residual_scale is 0.25"}},
         BadModel{"MixtureOfExperts",
                  GgufBytes(Llama()).Number("llama.expert_count", 8),
                  {"llama.expert_count", "mixture of experts"}},
@@ -326,6 +339,35 @@ TEST_F(Folder, AFolderWithAGgufFileNeedsNoConfig) {
   EXPECT_EQ(plan->spec.kv_heads, 2);
   EXPECT_EQ(plan->spec.vocabulary, 4);
   EXPECT_TRUE(plan->spec.tied_head);
+}
+
+TEST_F(Folder, NeutralKeysAreFineAndThoseThatNothingReadsAreNamed) {
+  Write("model.gguf", Llama()
+                          .Flag("llama.attention.causal", true)
+                          .Number("llama.attention.sliding_window", 1u << 30)
+                          .Float("llama.residual_scale", 1)
+                          .Float("llama.attention.temperature_scale", 0.1F)
+                          .File());
+  const auto plan = PlanFromFolder(path_);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(plan->warnings,
+              ElementsAre("1 key of model.gguf is not used: llama.attention.temperature_scale"));
+}
+
+// A config.json beside the weights does not hide what they say.
+TEST_F(Folder, WeightsThatLookAheadAreRefusedBesideAConfig) {
+  Write("model.gguf", Llama().Flag("llama.attention.causal", false).File());
+  Write("config.json", "{}");
+  ExpectRefusal(Checkpoint::Open(path_).status(), {"llama.attention.causal"});
+}
+
+TEST_F(Folder, HeadersThatTakeTenfoldTheirSizeInMemoryAreRefused) {
+  const std::vector<uint8_t> flags(1u << 22);
+  Write("model.gguf", Llama()
+                          .Array<uint8_t>("a", GgufField::kU8, flags)
+                          .Array<uint8_t>("b", GgufField::kU8, flags)
+                          .File());
+  ExpectRefusal(GgufFile::Open(path_ / "model.gguf").status(), {"key b", "over 4194304 items"});
 }
 
 TEST_F(Folder, SafetensorsBesideAGgufFileAreWhatIsLoaded) {
@@ -383,9 +425,10 @@ TEST_F(Folder, ReadingAnyRangeGivesThatPartOfTheWhole) {
   EXPECT_FALSE(source->Read(name, -1, 1, whole.data()).ok());
 }
 
-GgufBytes WithTokens(const std::string& model) {
+GgufBytes WithTokens(const std::string& model, const std::string& pre = "gpt-2") {
   GgufBytes bytes = Llama();
   bytes.String("tokenizer.ggml.model", model).Strings("tokenizer.ggml.tokens", {"a", "b", "ab"});
+  if (!pre.empty()) bytes.String("tokenizer.ggml.pre", pre);
   return bytes;
 }
 
@@ -402,8 +445,16 @@ INSTANTIATE_TEST_SUITE_P(
         BadModel{"NoModel", Llama(), {"tokenizer.ggml.model is missing"}},
         BadModel{"UnknownModel", WithTokens("rwkv"), {"is rwkv", "gpt2, llama"}},
         BadModel{"UnknownPreTokenizer",
-                 WithTokens("gpt2").String("tokenizer.ggml.pre", "tekken"),
-                 {"is tekken", "smollm", "qwen2", "tokenizer.json"}},
+                 WithTokens("gpt2", "kimi-k2"),
+                 {"is kimi-k2", "smollm", "qwen2", "tekken", "tokenizer.json"}},
+        BadModel{"NoPreTokenizer",
+                 WithTokens("gpt2", ""),
+                 {"tokenizer.ggml.pre is missing", "tokenizer.json"}},
+        BadModel{"BosWithoutAnId",
+                 WithTokens("gpt2")
+                     .Strings("tokenizer.ggml.merges", {"a b"})
+                     .Flag("tokenizer.ggml.add_bos_token", true),
+                 {"add_bos_token is true", "no tokenizer.ggml.bos_token_id"}},
         BadModel{"NoMerges", WithTokens("gpt2"), {"tokenizer.ggml.merges is missing"}},
         BadModel{"MergeOfOne",
                  WithTokens("gpt2").Strings("tokenizer.ggml.merges", {"ab"}),
@@ -426,12 +477,15 @@ INSTANTIATE_TEST_SUITE_P(
         BadModel{"TokenTwice",
                  Llama()
                      .String("tokenizer.ggml.model", "gpt2")
+                     .String("tokenizer.ggml.pre", "gpt-2")
                      .Strings("tokenizer.ggml.tokens", {"a", "a"}),
                  {"one token twice, as 0 and 1"}},
-        BadModel{
-            "NoTokens",
-            Llama().String("tokenizer.ggml.model", "gpt2").Strings("tokenizer.ggml.tokens", {}),
-            {"tokenizer.ggml.tokens is empty"}},
+        BadModel{"NoTokens",
+                 Llama()
+                     .String("tokenizer.ggml.model", "gpt2")
+                     .String("tokenizer.ggml.pre", "gpt-2")
+                     .Strings("tokenizer.ggml.tokens", {}),
+                 {"tokenizer.ggml.tokens is empty"}},
         BadModel{"NoScores", WithTokens("llama"), {"tokenizer.ggml.scores is missing"}},
         BadModel{
             "ScoreNotANumber",

@@ -1,6 +1,7 @@
-// The tokenizers that GGUF files carry, against transformers' ids and prompts.
+// The tokenizers that GGUF files carry, against ids of the tokenizers library and of transformers.
 #include <fstream>
 #include <iostream>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,14 +54,19 @@ void ExpectSameIds(const Tokenizer& tokenizer, const std::string& name) {
   std::cout << name << ": " << cases.size() << " strings, " << different << " differ\n";
 }
 
-TEST(GgufTokenizer, SmolLM2sIdsAreThoseOfTransformers) {
+// The published file cuts every digit alone and begins with no BOS, as its model was trained.
+TEST(GgufTokenizer, SmolLM2sIdsAreThoseOfTheRuleItNames) {
   const auto tokenizer = LoadOrFail(kGguf / "smollm2");
   ASSERT_TRUE(tokenizer);
   EXPECT_EQ(tokenizer->vocabulary_size(), 49152);
   ExpectSameIds(*tokenizer, "smollm2");
+  const auto list = tokenizer->Encode("\n\n1. 12", true);
+  ASSERT_TRUE(list.ok());
+  EXPECT_EQ(tokenizer->TokenText(list->ids.front()), "\n\n");
+  EXPECT_EQ(tokenizer->TokenText(list->ids.back()), "2");
 }
 
-TEST(GgufTokenizer, SmolLM2DecodesAsTransformersDoes) {
+TEST(GgufTokenizer, SmolLM2DecodesAsTheLibraryDoes) {
   const auto tokenizer = LoadOrFail(kGguf / "smollm2");
   ASSERT_TRUE(tokenizer);
   const nlohmann::json cases = ReadJson("smollm2.json")["cases"];
@@ -100,6 +106,22 @@ TEST_P(Kinds, GiveTheIdsOfTransformers) {
 
 INSTANTIATE_TEST_SUITE_P(OfVocabularies, Kinds, ::testing::Values("llama2", "llama3", "qwen2"),
                          [](const auto& test) { return test.param; });
+
+// One vocabulary, cut by each rule that has a name, with and without BOS and EOS.
+TEST(GgufTokenizer, EachNameStandsForItsRule) {
+  const nlohmann::json names = ReadJson("index.json")["rules"];
+  EXPECT_GE(names.size(), 30u);
+  std::set<std::string> different;
+  for (const std::string name : names) {
+    SCOPED_TRACE(name);
+    const auto tokenizer = LoadOrFail(kGguf / "rules" / name);
+    ASSERT_TRUE(tokenizer);
+    ExpectSameIds(*tokenizer, "rules/" + name);
+    different.insert(ReadJson("rules/" + name + ".json").dump());
+  }
+  // The vocabulary shows nearly every rule; names of one rule agree.
+  EXPECT_GE(different.size(), 14u);
+}
 
 TEST(GgufTokenizer, AGgufFileAloneIsAModelWithATokenizer) {
   const auto loaded = LoadCheckpoint(kGguf / "smollm2", {}, {}, {});

@@ -8,6 +8,7 @@ writes
   OUT/smollm2/model.gguf                              a link to the published file; SMOLLM2 is the
                                                       folder that transformers made of it
   OUT/tokenizers/NAME/model.gguf and OUT/NAME.json    tokenizers, with ids of OUT/strings.json
+  OUT/rules/NAME/model.gguf and OUT/rules/NAME.json   one vocabulary, cut by each rule that has a name
 and OUT/index.json.
 """
 
@@ -21,11 +22,11 @@ import gguf
 import numpy
 import torch
 from safetensors.numpy import save_file
+from tokenizers import processors
 from transformers import AutoTokenizer
 from transformers.utils import logging
 
-from tests.oracle import checkpoint_cases, smollm2, stamp, tiny_models, tokenizer_folders
-from tests.oracle.tokenizer_strings import strings
+from tests.oracle import checkpoint_cases, gguf_rules, smollm2, stamp, tiny_models, tokenizer_folders
 from tests.oracle.tokenizer_templates import CONVERSATIONS
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -208,12 +209,6 @@ def write_tokenizer(source, target, architecture, model, pre, **ids):
     finish(writer)
 
 
-def encode_all(tokenizer):
-    return [{"special": tokenizer(text)["input_ids"],
-             "plain": tokenizer(text, add_special_tokens=False)["input_ids"],
-             "decoded": tokenizer.decode(tokenizer(text)["input_ids"])} for text in strings()]
-
-
 def render_all(tokenizer):
     conversations = [[{"role": role, "content": content} for role, content in turns] for turns in CONVERSATIONS]
     return [{"messages": messages,
@@ -223,6 +218,52 @@ def render_all(tokenizer):
 
 def write_json(path, value):
     path.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
+
+
+def write_rule(path, trained, pre, **flags):
+    """A file that says how text is cut and what goes around it, and nothing else that matters."""
+    state = json.loads(trained.to_str())["model"]
+    tokens = sorted(state["vocab"], key=state["vocab"].get)
+    writer = start(path)
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre(pre)
+    writer.add_token_list(tokens)
+    writer.add_token_types(token_kinds(trained, len(tokens)))
+    writer.add_token_merges([" ".join(pair) for pair in state["merges"]])
+    writer.add_bos_token_id(tokens.index(gguf_rules.BOS))
+    writer.add_eos_token_id(tokens.index(gguf_rules.EOS))
+    for flag, value in flags.items():
+        getattr(writer, f"add_{flag}_token")(value)
+    finish(writer)
+
+
+def write_rules(out):
+    """OUT/rules/NAME/model.gguf and OUT/rules/NAME.json; returns the names."""
+    trained = gguf_rules.vocabulary()
+    cases = {name: (name, {}) for name in gguf_rules.NAMES}
+    cases |= {"smollm_bos": ("smollm", {"add_bos": True}), "llama-bpe_no_bos": ("llama-bpe", {"add_bos": False}),
+              "qwen2_eos": ("qwen2", {"add_eos": True}),
+              "tekken_both": ("tekken", {"add_bos": True, "add_eos": True})}
+    for case, (name, flags) in cases.items():
+        write_rule(out / "rules" / case / "model.gguf", trained, name, **flags)
+        tokenizer = gguf_rules.reader(trained, name, flags.get("add_bos", name in gguf_rules.BEGIN),
+                                      flags.get("add_eos", False))
+        write_json(out / "rules" / f"{case}.json", {"cases": gguf_rules.encode_all(tokenizer, gguf_rules.TEXTS)})
+    return list(cases)
+
+
+def smollm2_reader():
+    """The published file's tokens and merges with the rule that it names; chats by transformers."""
+    source = {"pretrained_model_name_or_path": str(smollm2.find_gguf().parent),
+              "gguf_file": smollm2.find_gguf().name}
+    chats = AutoTokenizer.from_pretrained(**source)
+    fields = gguf.GGUFReader(smollm2.find_gguf()).fields
+    assert fields["tokenizer.ggml.pre"].contents() == "smollm"
+    assert fields["tokenizer.ggml.add_bos_token"].contents() is False
+    backend = chats.backend_tokenizer
+    backend.pre_tokenizer = gguf_rules.cut("smollm")
+    backend.post_processor = processors.TemplateProcessing(single="$A", special_tokens=[])
+    return backend, chats
 
 
 def write_tokenizers(out):
@@ -241,12 +282,14 @@ def write_tokenizers(out):
                "qwen2": {"pretrained_model_name_or_path": folders / "qwen2"},
                "llama2": {"pretrained_model_name_or_path": root / "llama2", "gguf_file": "model.gguf"}}
     for name, source in readers.items():
-        write_json(out / f"{name}.json", {"cases": encode_all(AutoTokenizer.from_pretrained(**source))})
+        tokenizer = AutoTokenizer.from_pretrained(**source).backend_tokenizer
+        write_json(out / f"{name}.json", {"cases": gguf_rules.encode_all(tokenizer, gguf_rules.TEXTS)})
     (out / "smollm2").mkdir()
     (out / "smollm2" / "model.gguf").symlink_to(smollm2.find_gguf())
-    tokenizer = AutoTokenizer.from_pretrained(out / "smollm2", gguf_file="model.gguf")
-    write_json(out / "smollm2.json", {"cases": encode_all(tokenizer), "templates": render_all(tokenizer)})
-    write_json(out / "strings.json", strings())
+    backend, chats = smollm2_reader()
+    write_json(out / "smollm2.json", {"cases": gguf_rules.encode_all(backend, gguf_rules.TEXTS),
+                                      "templates": render_all(chats)})
+    write_json(out / "strings.json", gguf_rules.TEXTS)
 
 
 def main():
@@ -255,7 +298,7 @@ def main():
     parser.add_argument("smollm2", type=pathlib.Path)
     arguments = parser.parse_args()
     out = arguments.out
-    done = stamp.Stamp(out, [__file__, tiny_models.__file__, checkpoint_cases.__file__,
+    done = stamp.Stamp(out, [__file__, gguf_rules.__file__, tiny_models.__file__, checkpoint_cases.__file__,
                              *HERE.glob("tokenizer_*.py")],
                        str(arguments.smollm2), str(smollm2.find_gguf()))
     if done.is_current():
@@ -270,7 +313,8 @@ def main():
     for name, (case, kind) in cases.items():
         write_model(out / "models", name, case, kind)
     write_tokenizers(out)
-    write_json(out / "index.json", {"models": list(cases), "smollm2": str(arguments.smollm2.resolve())})
+    write_json(out / "index.json", {"models": list(cases), "smollm2": str(arguments.smollm2.resolve()),
+                                    "rules": write_rules(out)})
     done.write()
 
 

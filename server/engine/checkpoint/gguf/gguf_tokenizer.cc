@@ -3,7 +3,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
+#include <absl/strings/str_join.h>
 #include <nlohmann/json.hpp>
 
 #include "server/base/status.h"
@@ -20,33 +23,104 @@ constexpr char kPre[] = "tokenizer.ggml.pre";
 constexpr char kTemplate[] = "tokenizer.chat_template";
 constexpr char kBesides[] = "put the model's tokenizer.json beside the file";
 
-constexpr char kQwen2Split[] =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr char kLlama3Split[] =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+// How a text is cut before byte-level merges, by the names that llama.cpp's converter writes: its
+// rule where it has one of its own, else that of the tokenizer.json that the name is taken from.
+enum class Cut {
+  kGpt2,
+  kDigits,  // every digit alone, then as GPT-2
+  kDefault,
+  kLlama3,
+  kQwen2,
+  kTekken,
+  kGpt4o,
+  kDeepSeekCoder,
+  kMiniCpm5,
+  kSeedCoder,
+  kViking,
+};
 
-// How a text is cut before byte-level merges. `split` empty: GPT-2's own rule.
 struct PreTokenizer {
   std::string_view name;
-  std::string_view split;
-  bool normalize;      // to NFC
-  bool ignore_merges;  // a piece that is a token stays whole
+  Cut cut;
+  bool ignore_merges = false;  // a piece that is a token stays whole
+  bool begins = false;         // with BOS, where the file does not say
+  bool normalize = false;      // to NFC
 };
 
-// smollm is cut by GPT-2's rule alone, digits not one by one, since that is how transformers reads
-// such a file, and ids have to be the same.
 constexpr PreTokenizer kPreTokenizers[] = {
-    {"default", "", false, false},       {"gpt-2", "", false, false},
-    {"smollm", "", false, false},        {"llama-bpe", kLlama3Split, false, true},
-    {"qwen2", kQwen2Split, true, false}, {"deepseek-r1-qwen", kQwen2Split, true, false},
+    {"default", Cut::kDefault},
+    {"gpt-2", Cut::kGpt2},
+    {"phi-2", Cut::kGpt2},
+    {"a.x-4.0", Cut::kGpt2},
+    {"mellum", Cut::kGpt2},
+    {"trillion", Cut::kGpt2},
+    {"smollm", Cut::kDigits},
+    {"starcoder", Cut::kDigits},
+    {"refact", Cut::kDigits},
+    {"minerva-7b", Cut::kDigits},
+    {"llama-bpe", Cut::kLlama3, true, true},
+    {"llama3", Cut::kLlama3, true, true},
+    {"llama-v3", Cut::kLlama3, true, true},
+    {"falcon3", Cut::kLlama3, true, true},
+    {"midm-2.0", Cut::kLlama3, true, true},
+    {"pixtral", Cut::kLlama3, true, true},
+    {"smaug-bpe", Cut::kLlama3},
+    {"glm4", Cut::kLlama3},
+    {"qwen2", Cut::kQwen2, false, false, true},
+    {"deepseek-r1-qwen", Cut::kQwen2, false, false, true},
+    {"megrez", Cut::kQwen2},
+    {"kormo", Cut::kQwen2},
+    {"tekken", Cut::kTekken, true, true},
+    {"gpt-4o", Cut::kGpt4o},
+    {"deepseek-coder", Cut::kDeepSeekCoder},
+    {"minicpm5", Cut::kMiniCpm5, true},
+    {"seed-coder", Cut::kSeedCoder},
+    {"viking", Cut::kViking},
 };
+
+// The pieces that each step keeps apart, in turn; empty for GPT-2's own rule, which the byte level
+// brings.
+std::vector<std::string_view> Splits(Cut cut) {
+  constexpr char kGpt2[] =
+      R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+  switch (cut) {
+    case Cut::kGpt2:
+    case Cut::kDigits:
+      return {};
+    case Cut::kDefault:
+      return {R"([\p{P}$+<=>^~|]+)", kGpt2, R"(\p{N}+)", R"([0-9][0-9][0-9])"};
+    case Cut::kLlama3:
+      return {
+          R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+    case Cut::kQwen2:
+      return {
+          R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+    case Cut::kTekken:
+      return {
+          R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+    case Cut::kGpt4o:
+      return {
+          R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+    case Cut::kDeepSeekCoder:
+      return {R"([\r\n])", R"(\s?\p{L}+)", R"(\s?\p{P}+)",
+              "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+", R"(\p{N})"};
+    case Cut::kMiniCpm5:
+      return {
+          R"(\p{N}{1,3})",
+          R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+    case Cut::kSeedCoder:
+      return {
+          R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+    case Cut::kViking:
+      return {R"( ?[^(\s|.,!?…。，、।۔،)]+)", R"(\p{N})"};
+  }
+  return {};
+}
 
 std::string KnownPreTokenizers() {
-  std::string list;
-  for (const PreTokenizer& known : kPreTokenizers) {
-    list += StrCat(list.empty() ? "" : ", ", known.name);
-  }
-  return list;
+  return absl::StrJoin(kPreTokenizers, ", ", [](std::string* out, const PreTokenizer& known) {
+    out->append(known.name);
+  });
 }
 
 bool IsQwen(std::string_view architecture) {
@@ -55,9 +129,11 @@ bool IsQwen(std::string_view architecture) {
 
 absl::StatusOr<PreTokenizer> FindPreTokenizer(const GgufMetadata& metadata,
                                               std::string_view architecture) {
-  // Files from before the key existed.
-  const std::string_view unsaid = IsQwen(architecture) ? "qwen2" : "default";
-  SINKD_ASSIGN_OR_RETURN(const std::string name, metadata.TextOr(kPre, unsaid));
+  // Files from before the key existed; those of other architectures may have been cut in any way.
+  if (!metadata.Has(kPre) && !IsQwen(architecture)) {
+    return metadata.Error(kPre, "is missing, so that it is not known how text is cut", kBesides);
+  }
+  SINKD_ASSIGN_OR_RETURN(const std::string name, metadata.TextOr(kPre, "qwen2"));
   for (const PreTokenizer& known : kPreTokenizers) {
     if (known.name == name) return known;
   }
@@ -113,16 +189,20 @@ Json ByteLevelTokenizer(const GgufVocabulary& vocabulary, const PreTokenizer& pr
     model["fuse_unk"] = true;
     model["byte_fallback"] = true;
   }
-  Json cut = ByteLevel(true);
-  if (!pre.split.empty()) {
-    const Json split = {{"type", "Split"},
-                        {"pattern", {{"Regex", pre.split}}},
-                        {"behavior", "Isolated"},
-                        {"invert", false}};
-    cut = {{"type", "Sequence"}, {"pretokenizers", {split, ByteLevel(false)}}};
+  Json steps = Json::array();
+  if (pre.cut == Cut::kDigits) {
+    steps.push_back({{"type", "Digits"}, {"individual_digits", true}});
   }
+  const std::vector<std::string_view> splits = Splits(pre.cut);
+  for (const std::string_view split : splits) {
+    steps.push_back({{"type", "Split"},
+                     {"pattern", {{"Regex", split}}},
+                     {"behavior", "Isolated"},
+                     {"invert", false}});
+  }
+  steps.push_back(ByteLevel(splits.empty()));
   return {{"model", std::move(model)},
-          {"pre_tokenizer", std::move(cut)},
+          {"pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", std::move(steps)}}},
           {"normalizer", pre.normalize ? Json{{"type", "NFC"}} : Json()},
           {"decoder", ByteLevel(true)}};
 }
@@ -148,24 +228,46 @@ Json SentencePieceTokenizer(const GgufVocabulary& vocabulary, bool prefix) {
           {"decoder", {{"type", "Sequence"}, {"decoders", std::move(decoders)}}}};
 }
 
-Json BeginWith(const std::string& token, int64_t id) {
-  const Json special = {{"SpecialToken", {{"id", token}, {"type_id", 0}}}};
-  const Json text = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}};
-  const Json second = {{"Sequence", {{"id", "B"}, {"type_id", 1}}}};
+// Puts `begin` before a text and `end` behind it; tokens of the vocabulary, or nothing.
+Json Around(const GgufVocabulary& vocabulary, const std::optional<int64_t>& begin,
+            const std::optional<int64_t>& end) {
   Json tokens = Json::object();
-  tokens[token] = {{"id", token}, {"ids", {id}}, {"tokens", {token}}};
+  const auto special = [&](const std::optional<int64_t>& id, int64_t type) {
+    const std::string& token = vocabulary.tokens[static_cast<size_t>(*id)];
+    tokens[token] = {{"id", token}, {"ids", {*id}}, {"tokens", {token}}};
+    return Json{{"SpecialToken", {{"id", token}, {"type_id", type}}}};
+  };
+  Json single = Json::array();
+  if (begin) single.push_back(special(begin, 0));
+  single.push_back({{"Sequence", {{"id", "A"}, {"type_id", 0}}}});
+  if (end) single.push_back(special(end, 0));
+  Json pair = single;
+  pair.push_back({{"Sequence", {{"id", "B"}, {"type_id", 1}}}});
+  if (end) pair.push_back(special(end, 1));
   return {{"type", "TemplateProcessing"},
-          {"single", {special, text}},
-          {"pair", {special, text, second}},
+          {"single", std::move(single)},
+          {"pair", std::move(pair)},
           {"special_tokens", std::move(tokens)}};
 }
 
-// transformers' class for llama begins a text with BOS whatever add_bos_token says; qwen's never
-// does, and there the file's word counts.
-absl::StatusOr<bool> BeginsWithBos(const GgufMetadata& metadata, std::string_view architecture,
-                                   const GgufVocabulary& vocabulary) {
-  SINKD_ASSIGN_OR_RETURN(const bool said, metadata.FlagOr("tokenizer.ggml.add_bos_token", false));
-  return vocabulary.bos.has_value() && (said || architecture == "llama");
+// BOS and EOS where the file wants them around a text. `begins`: BOS, where it does not say.
+absl::StatusOr<Json> PostProcessor(const GgufMetadata& metadata, const GgufVocabulary& vocabulary,
+                                   bool begins) {
+  SINKD_ASSIGN_OR_RETURN(const bool bos, metadata.FlagOr("tokenizer.ggml.add_bos_token",
+                                                         begins && vocabulary.bos.has_value()));
+  SINKD_ASSIGN_OR_RETURN(const bool eos, metadata.FlagOr("tokenizer.ggml.add_eos_token", false));
+  const auto wanted = [&](bool said, const std::optional<int64_t>& id) {
+    return said ? id : std::optional<int64_t>();
+  };
+  for (const auto& [said, id, name] :
+       {std::tuple(bos, vocabulary.bos, "bos"), std::tuple(eos, vocabulary.eos, "eos")}) {
+    if (!said || id) continue;
+    return metadata.Error(StrCat("tokenizer.ggml.add_", name, "_token"),
+                          StrCat("is true, and there is no tokenizer.ggml.", name, "_token_id"),
+                          kBesides);
+  }
+  if (!bos && !eos) return Json();
+  return Around(vocabulary, wanted(bos, vocabulary.bos), wanted(eos, vocabulary.eos));
 }
 
 absl::StatusOr<std::string> ConfigOf(const GgufMetadata& metadata, const GgufVocabulary& vocabulary,
@@ -196,10 +298,12 @@ absl::StatusOr<TokenizerFiles> GgufTokenizer(const GgufFile& file) {
   const bool byte_level = model == "gpt2";
   GgufVocabulary vocabulary;
   Json tokenizer;
+  bool begins = true;
   if (byte_level) {
     SINKD_ASSIGN_OR_RETURN(const PreTokenizer pre, FindPreTokenizer(metadata, architecture));
     SINKD_ASSIGN_OR_RETURN(vocabulary, ReadByteLevelVocabulary(metadata));
     tokenizer = ByteLevelTokenizer(vocabulary, pre, IsQwen(architecture));
+    begins = pre.begins;
   } else {
     SINKD_ASSIGN_OR_RETURN(const bool prefix,
                            metadata.FlagOr("tokenizer.ggml.add_space_prefix", true));
@@ -208,11 +312,7 @@ absl::StatusOr<TokenizerFiles> GgufTokenizer(const GgufFile& file) {
   }
   tokenizer["version"] = "1.0";
   tokenizer["added_tokens"] = AddedTokens(vocabulary);
-  SINKD_ASSIGN_OR_RETURN(const bool begins, BeginsWithBos(metadata, architecture, vocabulary));
-  if (begins) {
-    const int64_t bos = *vocabulary.bos;
-    tokenizer["post_processor"] = BeginWith(vocabulary.tokens[static_cast<size_t>(bos)], bos);
-  }
+  SINKD_ASSIGN_OR_RETURN(tokenizer["post_processor"], PostProcessor(metadata, vocabulary, begins));
   TokenizerFiles files;
   files.tokenizer_json = tokenizer.dump();
   SINKD_ASSIGN_OR_RETURN(files.tokenizer_config_json,

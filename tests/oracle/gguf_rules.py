@@ -1,0 +1,92 @@
+"""How llama.cpp's names cut text before byte-level merges, by the tokenizers library.
+
+The rules are those of the tokenizer.json files that the names are taken from, and of llama.cpp's
+src/llama-vocab.cpp for the two that have none (`default`, and `viking` as it simplifies it).
+"""
+
+import json
+
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+from tests.oracle.tokenizer_strings import corpus, strings
+
+CONTRACTION = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+WORD = r"[^\r\n\p{L}\p{N}]?\p{L}+"
+SIGNS = r" ?[^\s\p{L}\p{N}]+[\r\n]*"
+BLANKS = r"\s*[\r\n]+|\s+(?!\S)|\s+"
+UPPER, LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+CASED = (rf"[^\r\n\p{{L}}\p{{N}}]?{UPPER}*{LOWER}+", rf"[^\r\n\p{{L}}\p{{N}}]?{UPPER}+{LOWER}*")
+SLASHED = r" ?[^\s\p{L}\p{N}]+[\r\n/]*"
+GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+
+
+def any_of(*parts):
+    return "|".join(parts)
+
+
+LLAMA3 = [any_of(CONTRACTION, WORD, r"\p{N}{1,3}", SIGNS, BLANKS)]
+QWEN2 = [any_of(CONTRACTION, WORD, r"\p{N}", SIGNS, BLANKS)]
+SPLITS = {
+    "default": [r"[\p{P}\$\+<=>\^~\|]+", GPT2, r"\p{N}+", "[0-9][0-9][0-9]"],
+    "tekken": [any_of(*CASED, r"\p{N}", SLASHED, BLANKS)],
+    "gpt-4o": [any_of(*(f"{part}{CONTRACTION}?" for part in CASED), r"\p{N}{1,3}", SLASHED, BLANKS)],
+    "deepseek-coder": [r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+", r"\p{N}"],
+    "minicpm5": [r"\p{N}{1,3}", any_of(CONTRACTION, WORD, r"\p{N}+", SIGNS, BLANKS)],
+    "seed-coder": [any_of(CONTRACTION, WORD, r"\p{N}{1}", r" ?[^\s\p{L}\p{N}\r\n]+", BLANKS)],
+    "viking": [r" ?[^(\s|.,!?…。，、।۔،)]+", r"\p{N}"],
+    **dict.fromkeys(("llama-bpe", "llama3", "llama-v3", "falcon3", "midm-2.0", "pixtral", "smaug-bpe", "glm4"), LLAMA3),
+    **dict.fromkeys(("qwen2", "deepseek-r1-qwen", "megrez", "kormo"), QWEN2),
+}
+PLAIN = ("gpt-2", "phi-2", "a.x-4.0", "mellum", "trillion")
+DIGITS = ("smollm", "starcoder", "refact", "minerva-7b")
+NAMES = (*SPLITS, *PLAIN, *DIGITS)
+WHOLE_PIECES = ("llama-bpe", "llama3", "llama-v3", "falcon3", "midm-2.0", "pixtral", "tekken", "minicpm5")
+BEGIN = (*WHOLE_PIECES[:-1],)  # with BOS, where the file does not say
+NORMALIZED = ("qwen2", "deepseek-r1-qwen")
+BOS, EOS = "<s>", "</s>"
+TEXTS = [*strings(), "\n\n1. One\n\n2. Two", "2024-07-26", "a12b", "x ٣٤", "CamelCase HTTPServer's"]
+
+
+def cut(name):
+    level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=name in PLAIN + DIGITS)
+    if name in PLAIN:
+        return level
+    steps = [pre_tokenizers.Split(Regex(split), "isolated") for split in SPLITS.get(name, [])]
+    if name in DIGITS:
+        steps = [pre_tokenizers.Digits(individual_digits=True)]
+    return pre_tokenizers.Sequence([*steps, level])
+
+
+def vocabulary():
+    """Merges that cross every boundary a rule could draw, so that each rule shows."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=2500, max_token_length=8, special_tokens=[BOS, EOS], show_progress=False,
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()))
+    tokenizer.train_from_iterator([*corpus(), *TEXTS], trainer)
+    return tokenizer
+
+
+def around(tokenizer, begins, ends):
+    single = [*([BOS] if begins else []), "$A", *([EOS] if ends else [])]
+    ids = [(token, tokenizer.token_to_id(token)) for token in (BOS, EOS)]
+    return processors.TemplateProcessing(single=" ".join(single), special_tokens=ids)
+
+
+def reader(trained, name, begins, ends):
+    state = json.loads(trained.to_str())
+    state["model"]["ignore_merges"] = name in WHOLE_PIECES
+    tokenizer = Tokenizer.from_str(json.dumps(state))
+    tokenizer.pre_tokenizer = cut(name)
+    tokenizer.decoder = decoders.ByteLevel()
+    if name in NORMALIZED:
+        tokenizer.normalizer = normalizers.NFC()
+    tokenizer.post_processor = around(tokenizer, begins, ends)
+    return tokenizer
+
+
+def encode_all(tokenizer, texts):
+    return [{"special": tokenizer.encode(text).ids,
+             "plain": tokenizer.encode(text, add_special_tokens=False).ids,
+             "decoded": tokenizer.decode(tokenizer.encode(text).ids, skip_special_tokens=False)} for text in texts]
