@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "server/base/status.h"
+#include "server/base/str_cat.h"
 #include "server/config/config_values.h"
 #include "server/configured_store.h"
 #include "server/engine/memory/own_thread.h"
@@ -23,6 +24,13 @@ namespace {
 
 constexpr int kExitFailed = 1;  // as main has it
 
+void LogWarnings(const std::filesystem::path& folder, const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) {
+    Log(LogLevel::kWarning, "a loaded model is unlike its files",
+        {{"folder", folder.string()}, {"warning", warning}});
+  }
+}
+
 // The loader for real checkpoints, each load counted.
 Registry::Loader CountingLoader(Metrics& metrics) {
   return [&metrics](const std::filesystem::path& folder, const LoadOptions& options,
@@ -34,6 +42,7 @@ Registry::Loader CountingLoader(Metrics& metrics) {
                                 : absl::IsCancelled(model.status()) ? LoadOutcome::kCancelled
                                                                     : LoadOutcome::kFailed;
     metrics.LoadDone(outcome, std::chrono::steady_clock::now() - begin);
+    if (model.ok()) LogWarnings(folder, model->model->info().warnings);
     return model;
   };
 }
@@ -47,6 +56,17 @@ Registry::Observer CountingObserver(Metrics& metrics) {
 
 ConnectionLimits LimitsOf(const Config& config) {
   return {.in_all = config.max_connections, .by_address = config.max_connections_per_address};
+}
+
+Registry::SkipObserver LogSkipped(const std::filesystem::path& root) {
+  return [root](std::string_view name) {
+    const std::string id = ModelIdFor(name);
+    Log(LogLevel::kWarning, "folder of the model root passed over",
+        {{"folder", Shorten(name)},
+         {"why", WhyNoModelId(name)},
+         {"fix", id.empty() ? std::string("give it a model id for a name")
+                            : StrCat("ln -s ", Shorten(name), " ", (root / id).string())}});
+  };
 }
 
 Server::Options ServerOptions(const Config& config, const std::string& version) {
@@ -83,7 +103,8 @@ Daemon::Daemon(Config config, std::string version)
                  .compute_type = config_.compute_type,
                  .residency = config_.residency},
                 CountingLoader(metrics_), CountingObserver(metrics_),
-                std::make_shared<MemoryBudget>(config_.memory_budget)) {
+                std::make_shared<MemoryBudget>(config_.memory_budget),
+                LogSkipped(config_.model_root)) {
   metrics_.SetQueueCapacity(config_.max_queue);
 }
 

@@ -46,7 +46,7 @@ void Detect(const DetectionParameters& parameters, bool chat_rendered, const Tra
 absl::StatusOr<SampleRecord> BuildRecord(const AnalysisSpec& spec, const SampleFacts& facts,
                                          const Trace& trace,
                                          const std::function<std::string(int32_t)>& token_text) {
-  SINKD_RETURN_IF_ERROR(CheckTrace(spec, trace));
+  SINKD_RETURN_IF_ERROR(CheckTrace(spec, trace, facts.bfloat16));
   if (facts.token_ids.size() != Trace::At(trace.positions)) {
     return Internal(absl::StrCat("trace of ", trace.positions, " positions for ",
                                  facts.token_ids.size(), " tokens"));

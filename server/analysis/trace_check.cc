@@ -69,7 +69,7 @@ bool AllFinite(const std::vector<float>& values) {
   return bad == 0;
 }
 
-absl::Status NonFinite(const Array& array) {
+absl::Status NonFinite(const Array& array, bool bfloat16) {
   const auto bad = std::find_if(array.values->begin(), array.values->end(),
                                 [](float value) { return !std::isfinite(value); });
   const int64_t index = bad - array.values->begin();
@@ -80,12 +80,14 @@ absl::Status NonFinite(const Array& array) {
                             {.reason = "NON_FINITE_ACTIVATION",
                              .subject = absl::StrCat("layer ", layer, ", position ", position),
                              .value = absl::StrCat(*bad),
-                             .fix = "load the model in float32, or repair its weights"});
+                             .fix = bfloat16 ? "load the model in float32, or repair its weights"
+                                             : "repair the model's weights: they give values that "
+                                               "float32 does not hold"});
 }
 
 }  // namespace
 
-absl::Status CheckTrace(const AnalysisSpec& spec, const Trace& trace) {
+absl::Status CheckTrace(const AnalysisSpec& spec, const Trace& trace, bool bfloat16) {
   if (trace.positions < 1) {
     return InvalidArgument("the sample has no tokens",
                            {.reason = "EMPTY_SAMPLE", .subject = "sample", .fix = "send a text"});
@@ -100,7 +102,7 @@ absl::Status CheckTrace(const AnalysisSpec& spec, const Trace& trace) {
   const std::vector<Array> arrays = Arrays(spec, trace);
   SINKD_RETURN_IF_ERROR(CheckSizes(spec, trace, arrays));
   for (const Array& array : arrays) {
-    if (!AllFinite(*array.values)) return NonFinite(array);
+    if (!AllFinite(*array.values)) return NonFinite(array, bfloat16);
   }
   return absl::OkStatus();
 }

@@ -1,15 +1,16 @@
 // PlanModel: what loading a checkpoint would take, told from its headers before a byte of weights
-// is read. A folder that holds only a config.json is planned from that: the tensors its family
-// needs, none of them there.
+// is read, but for a tied head that is stored again: whether it differs. A folder that holds only a
+// config.json is planned from that: the tensors its family needs, none of them there.
 //
 // Sizes are bytes. Thread-safety: plain values; PlanModel may be called from any thread.
 // Errors: those of Model::Load that headers show - a folder or family that cannot be loaded, a
-// tensor missing from weights that are there, a wrong shape - and INVALID_ARGUMENT for a device or
-// placement that is not one.
+// tensor missing from weights that are there, a wrong shape -, INVALID_ARGUMENT for a device or
+// placement that is not one, CANCELLED.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ namespace sinkd {
 enum class TensorUse {
   kLoaded,  // the forward pass needs it
   kHead,    // of the untied output head, read only for losses after interventions
-  kUnused,  // known to no rule of the family: left alone, and reported
+  kUnused,  // read by nothing: unknown to the family, or a tied head that is stored again
 };
 
 struct PlannedTensor {
@@ -64,6 +65,6 @@ struct ModelPlan {
 
 // `positions` is clipped to the model's longest sample.
 absl::StatusOr<ModelPlan> PlanModel(const std::filesystem::path& folder, const LoadOptions& options,
-                                    int64_t positions);
+                                    int64_t positions, std::stop_token stop = {});
 
 }  // namespace sinkd

@@ -70,8 +70,10 @@ StepCount StudyBase::progress() const {
 
 absl::StatusOr<SampleRecord> StudyBase::Detect(const StudySample& sample,
                                                const Trace& trace) const {
-  const SampleFacts facts{
-      .sample_index = sample.index, .token_ids = sample.ids, .chat_rendered = sample.chat_rendered};
+  const SampleFacts facts{.sample_index = sample.index,
+                          .token_ids = sample.ids,
+                          .chat_rendered = sample.chat_rendered,
+                          .bfloat16 = model_.info().compute_type == "bfloat16"};
   absl::StatusOr<SampleRecord> record =
       BuildRecord({.detection = parameters_.detection}, facts, trace, {});
   if (!record.ok()) return NameSample(record.status(), sample.index, {});

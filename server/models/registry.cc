@@ -13,7 +13,7 @@ namespace sinkd {
 namespace fs = std::filesystem;
 
 Registry::Registry(fs::path root, LoadOptions defaults, Loader loader, Observer observer,
-                   std::shared_ptr<MemoryBudget> budget)
+                   std::shared_ptr<MemoryBudget> budget, SkipObserver skipped)
     : state_(std::make_shared<State>()), defaults_(std::move(defaults)) {
   std::error_code error;
   state_->root = fs::canonical(root, error);
@@ -21,6 +21,8 @@ Registry::Registry(fs::path root, LoadOptions defaults, Loader loader, Observer 
   state_->loader = loader ? std::move(loader) : Loader(LoadCheckpoint);
   state_->observer = std::move(observer);
   state_->budget = budget ? std::move(budget) : std::make_shared<MemoryBudget>();
+  state_->on_skipped = std::move(skipped);
+  state_->FolderIds();
 }
 
 Registry::~Registry() {
@@ -37,14 +39,7 @@ Registry::~Registry() {
 }
 
 std::vector<ModelEntry> Registry::List() const {
-  std::vector<std::string> ids;
-  std::error_code error;
-  for (fs::directory_iterator entry(state_->root, error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::error_code unreadable;
-    std::string name = entry->path().filename().string();
-    if (IsModelId(name) && entry->is_directory(unreadable)) ids.push_back(std::move(name));
-  }
+  std::vector<std::string> ids = state_->FolderIds();
   {
     const std::lock_guard lock(state_->mutex);
     for (const auto& [id, slot] : state_->slots) {
@@ -66,7 +61,9 @@ absl::StatusOr<ModelEntry> Registry::Get(std::string_view id) const {
   ModelEntry entry = state_->Describe(std::string(id));
   const bool on_disk_only =
       entry.state == ModelState::kAvailable || entry.state == ModelState::kFailed;
-  if (on_disk_only && state_->Folder(id).empty()) return NoSuchModel(id);
+  if (on_disk_only && state_->Folder(id).empty()) {
+    return NoSuchModel(id, NearestModelId(id, state_->FolderIds()));
+  }
   return entry;
 }
 
@@ -104,11 +101,11 @@ absl::StatusOr<ModelEntry> Registry::Load(std::string_view id, const LoadOptions
 }
 
 absl::StatusOr<ModelPlan> Registry::Plan(std::string_view id, const LoadOptions& options,
-                                         int64_t positions) const {
+                                         int64_t positions, std::stop_token stop) const {
   SINKD_RETURN_IF_ERROR(CheckId(id));
   const fs::path folder = state_->Folder(id);
-  if (folder.empty()) return NoSuchModel(id);
-  return PlanModel(folder, state_->WithinBudget(options), positions);
+  if (folder.empty()) return NoSuchModel(id, NearestModelId(id, state_->FolderIds()));
+  return PlanModel(folder, state_->WithinBudget(options), positions, std::move(stop));
 }
 
 absl::StatusOr<ModelEntry> Registry::Unload(std::string_view id) {

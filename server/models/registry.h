@@ -76,13 +76,18 @@ class Registry {
   // brief, and call no method of the registry.
   using Observer = std::function<void(std::string_view id, ModelState state, int64_t weight_bytes)>;
 
+  // Told once of each folder of the root whose name is no model id; names that begin with '.' are
+  // not. Called without a lock.
+  using SkipObserver = std::function<void(std::string_view name)>;
+
   // `root` is resolved once. A model folder is a directory directly beneath it whose name is a
   // model id, or a link there to a directory anywhere, since only the operator can place one; any
-  // other entry of `root` is passed over. One that is a model of a Hugging Face cache stands for
-  // its snapshot (models/model_folder.h). An empty `loader` is LoadCheckpoint, no `budget` one
-  // without limits of its own.
+  // other entry of `root` is passed over, and told to `skipped`, from the constructor on. One that
+  // is a model of a Hugging Face cache stands for its snapshot (models/model_folder.h). An empty
+  // `loader` is LoadCheckpoint, no `budget` one without limits of its own.
   Registry(std::filesystem::path root, LoadOptions defaults, Loader loader = {},
-           Observer observer = {}, std::shared_ptr<MemoryBudget> budget = nullptr);
+           Observer observer = {}, std::shared_ptr<MemoryBudget> budget = nullptr,
+           SkipObserver skipped = {});
   // Handles may outlive the registry; calls of its methods may not.
   ~Registry();
   Registry(const Registry&) = delete;
@@ -104,8 +109,8 @@ class Registry {
 
   // As PlanModel (engine/model_plan.h), for a model in any state, which does not change: what is
   // loaded is planned as if it came once more.
-  absl::StatusOr<ModelPlan> Plan(std::string_view id, const LoadOptions& options,
-                                 int64_t positions) const;
+  absl::StatusOr<ModelPlan> Plan(std::string_view id, const LoadOptions& options, int64_t positions,
+                                 std::stop_token stop = {}) const;
 
   // Hands the model out no more; its entry is kUnloading while handles live, else kAvailable.
   // Unloading a model that is kUnloading changes nothing.

@@ -30,11 +30,15 @@ absl::Status CheckId(std::string_view id) {
        .fix = "use an id that ListModels returns"});
 }
 
-absl::Status NoSuchModel(std::string_view id) {
-  return NotFound("the model root has no such model", {.reason = "MODEL_NOT_FOUND",
-                                                       .subject = ModelSubject(id),
-                                                       .value = std::string(id),
-                                                       .fix = "use an id that ListModels returns"});
+absl::Status NoSuchModel(std::string_view id, std::string_view nearest) {
+  return NotFound(
+      "the model root has no such model",
+      {.reason = "MODEL_NOT_FOUND",
+       .subject = ModelSubject(id),
+       .value = std::string(id),
+       .fix = nearest.empty()
+                  ? "use an id that ListModels returns"
+                  : fmt::format("did you mean {}? ListModels returns all ids", nearest)});
 }
 
 absl::Status Busy(std::string_view id, std::string_view doing) {

@@ -11,7 +11,8 @@ namespace sinkd {
 std::string ModelSubject(std::string_view id);  // "models/a"
 
 absl::Status CheckId(std::string_view id);  // INVALID_ARGUMENT naming the id and the rule
-absl::Status NoSuchModel(std::string_view id);
+// `nearest` is an id that may be meant; empty when there is none.
+absl::Status NoSuchModel(std::string_view id, std::string_view nearest);
 
 // `doing` is "loaded" or "unloaded".
 absl::Status Busy(std::string_view id, std::string_view doing);

@@ -32,10 +32,30 @@ std::string_view Name(Residency residency) {
 
 }  // namespace
 
+std::vector<std::string> Registry::State::FolderIds() {
+  std::vector<std::string> ids;
+  std::vector<std::string> others;
+  std::error_code error;
+  for (fs::directory_iterator entry(root, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code unreadable;
+    std::string name = entry->path().filename().string();
+    if (name.starts_with('.') || !entry->is_directory(unreadable)) continue;
+    (IsModelId(name) ? ids : others).push_back(std::move(name));
+  }
+  if (!on_skipped || others.empty()) return ids;
+  {
+    const std::lock_guard lock(mutex);
+    std::erase_if(others, [this](const std::string& name) { return !skipped.insert(name).second; });
+  }
+  for (const std::string& name : others) on_skipped(name);
+  return ids;
+}
+
 ModelEntry Registry::State::Describe(const std::string& id) {
   ModelEntry entry{.id = id};
   const fs::path folder = Folder(id);
-  absl::StatusOr<DecoderSpec> spec = folder.empty() ? NoSuchModel(id) : specs.Read(folder);
+  absl::StatusOr<DecoderSpec> spec = folder.empty() ? NoSuchModel(id, "") : specs.Read(folder);
   const std::lock_guard lock(mutex);
   if (const Slot* slot = Find(id)) {
     entry.state = slot->state;
@@ -202,7 +222,8 @@ absl::StatusOr<MemoryBudget::Hold> Registry::State::Reserve(const std::string& i
                                                             LoadOptions& options,
                                                             std::stop_token stop) {
   options = WithinBudget(std::move(options));
-  const absl::StatusOr<ModelPlan> plan = PlanModel(folder, options, 1);
+  const absl::StatusOr<ModelPlan> plan = PlanModel(folder, options, 1, stop);
+  if (absl::IsCancelled(plan.status())) return plan.status();
   if (!plan.ok()) return MemoryBudget::Hold();
   options.device = plan->Placement();
   DeviceBytes wanted;
@@ -225,7 +246,7 @@ absl::Status Registry::State::Lead(const std::shared_ptr<State>& self, const std
 
   const fs::path folder = Folder(id);
   LoadOptions decided = options;
-  absl::StatusOr<LoadedModel> loaded = NoSuchModel(id);
+  absl::StatusOr<LoadedModel> loaded = NoSuchModel(id, "");
   auto hold = std::make_shared<MemoryBudget::Hold>();
   absl::Status room = folder.empty() ? loaded.status() : absl::OkStatus();
   if (room.ok()) {

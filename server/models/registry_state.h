@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "server/models/eviction.h"
 #include "server/models/model_folder.h"
@@ -38,14 +39,19 @@ struct Registry::State {
   std::filesystem::path root;
   Loader loader;
   Observer observer;
+  SkipObserver on_skipped;
   std::shared_ptr<MemoryBudget> budget;
   SpecCache specs;
   std::mutex making_room;  // one load at a time; taken before `mutex`
   std::mutex mutex;
   std::condition_variable_any changed;
   std::map<std::string, Slot, std::less<>> slots;
+  std::set<std::string> skipped;  // told to on_skipped
   int64_t uses = 0;
   int64_t evictions = 0;
+
+  // The folders of the root that are called by a model id; tells the others to on_skipped.
+  std::vector<std::string> FolderIds();
 
   // The folder of a model; empty when there is none.
   std::filesystem::path Folder(std::string_view id) const {

@@ -173,6 +173,13 @@ TEST_F(FineTrace, NamesTheLayerAndPositionOfANonFiniteNumber) {
   EXPECT_EQ(GetErrorDetail(status)->reason, "NON_FINITE_ACTIVATION");
 }
 
+TEST_F(FineTrace, AdvisesFloat32ToWhatIsNotInItAlready) {
+  trace_.mlp_norm[0] = std::numeric_limits<float>::infinity();
+  EXPECT_THAT(GetErrorDetail(Build().status())->fix, ::testing::Not(HasSubstr("in float32")));
+  const auto half = BuildRecord(spec_, {.token_ids = ids_, .bfloat16 = true}, trace_, nullptr);
+  EXPECT_THAT(GetErrorDetail(half.status())->fix, HasSubstr("load the model in float32"));
+}
+
 TEST_F(FineTrace, FindsANanAmongTheCosinesOfACandidate) {
   trace_.candidate_cosine[(1 * 3 + 2) * 4 + 1] = std::nanf("");
   EXPECT_THAT(std::string(Build().status().message()), HasSubstr("layer 1, position 1"));

@@ -6,10 +6,12 @@
 #include <fstream>
 #include <set>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "server/base/status.h"
 #include "server/engine/checkpoint/checkpoint.h"
+#include "tests/engine/checkpoint_folder.h"
 #include "tests/engine/oracle_files.h"
 
 namespace sinkd::testing {
@@ -142,6 +144,65 @@ TEST(ModelPlan, NamesAMissingTensorBeforeAnythingIsRead) {
   }
   EXPECT_FALSE(read);
   fs::remove_all(folder);
+}
+
+TEST(ModelPlan, WarnsOfATiedHeadThatDiffersAndCallsItNoHead) {
+  const fs::path folder = OracleFolder() / "families/qwen2_other_head";
+  const ModelPlan plan = PlanOrDie(folder);
+  const std::string warning =
+      "tie_word_embeddings is true, but lm_head.weight differs from model.embed_tokens.weight, "
+      "which is taken for both";
+  EXPECT_THAT(plan.warnings, ::testing::Contains(warning));
+  EXPECT_TRUE(Names(plan, TensorUse::kHead).empty());
+  EXPECT_TRUE(Names(plan, TensorUse::kUnused).contains("lm_head.weight"));
+  const auto model = Model::Load(folder, {});
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ((*model)->info().warnings, plan.warnings);
+}
+
+constexpr char kLlama[] =
+    R"({"model_type":"llama","hidden_size":8,"num_hidden_layers":2,"num_attention_heads":2,)"
+    R"("intermediate_size":8,"vocab_size":4})";
+
+TEST(ModelPlan, AMissingTensorNamesTheOneThatIsCalledOtherwise) {
+  struct Called {
+    std::string name, message;
+  };
+  const std::string embedding = "model.embed_tokens.weight";
+  for (const Called& called :
+       {Called{"_orig_mod." + embedding, "its names begin with _orig_mod."},
+        {"module." + embedding, "its names begin with module."},
+        {"base_model.model." + embedding, "its names begin with base_model.model."},
+        {"model._fsdp_wrapped_module.embed_tokens.weight",
+         "there is model._fsdp_wrapped_module.embed_tokens.weight"},
+        {"model.embed_tokens.base_layer.weight", "there is model.embed_tokens.base_layer.weight"},
+        {"backbone.embed_tokens.weight", "there is backbone.embed_tokens.weight"}}) {
+    const CheckpointFolder folder;
+    folder.Write("config.json", kLlama);
+    folder.Write("model.safetensors", OneTensor(called.name));
+    const std::string message(PlanModel(folder.path(), {}, 1).status().message());
+    EXPECT_THAT(message, ::testing::HasSubstr("tensor " + embedding + " is missing; there is "));
+    EXPECT_THAT(message, ::testing::HasSubstr(called.message));
+  }
+  const CheckpointFolder folder;
+  folder.Write("config.json", kLlama);
+  folder.Write("model.safetensors", OneTensor("w"));
+  EXPECT_THAT(std::string(PlanModel(folder.path(), {}, 1).status().message()),
+              ::testing::HasSubstr("is missing; copy the complete checkpoint"));
+}
+
+// 4,096 experts in each of 1,024 blocks are twelve million tensors, asked for by 300 bytes.
+TEST(ModelPlan, AConfigThatAsksForMoreTensorsThanModelsHaveIsRefused) {
+  const CheckpointFolder folder;
+  folder.Write("config.json",
+               R"({"model_type":"qwen3_moe","hidden_size":8,"num_hidden_layers":1024,)"
+               R"("num_attention_heads":4,"intermediate_size":8,"moe_intermediate_size":8,)"
+               R"("vocab_size":4,"num_local_experts":4096,"num_experts_per_tok":2})");
+  EXPECT_THAT(std::string(PlanModel(folder.path(), {}, 1).status().message()),
+              ::testing::HasSubstr("is one of over 300000 that config.json asks for"));
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_TRUE(absl::IsCancelled(PlanModel(folder.path(), {}, 1, stop.get_token()).status()));
 }
 
 TEST(ModelPlan, RefusesALengthThatIsNone) {

@@ -123,6 +123,47 @@ TEST_F(RegistryTest, AMissingRootHoldsNoModels) {
   EXPECT_TRUE(absl::IsNotFound(registry.Get("tiny").status()));
 }
 
+TEST_F(RegistryTest, AnUnknownIdIsAnsweredWithTheNearest) {
+  AddModel("qwen2.5-7b-instruct");
+  AddModel("llama-3.1-8b");
+  const Registry registry(root(), {}, EmptyModel);
+  const auto answer = [&registry](std::string_view id) {
+    return std::string(registry.Get(id).status().message());
+  };
+  EXPECT_THAT(answer("qwen2.5-7b-instuct"), HasSubstr("did you mean qwen2.5-7b-instruct?"));
+  EXPECT_THAT(answer("llama3.1-8b"), HasSubstr("did you mean llama-3.1-8b?"));
+  EXPECT_THAT(answer("mistral"), HasSubstr("use an id that ListModels returns"));
+  EXPECT_THAT(std::string(registry.Plan("llama-3.1-8", {}, 1).status().message()),
+              HasSubstr("did you mean llama-3.1-8b?"));
+}
+
+TEST_F(RegistryTest, FoldersThatAreCalledByNoIdAreToldOnce) {
+  AddModel("fine");
+  AddModel("Qwen2.5-7B");
+  AddModel(".cache");
+  std::ofstream(root() / "NOTES") << "a file";
+  std::vector<std::string> told;
+  const Registry registry(root(), {}, EmptyModel, {}, nullptr,
+                          [&told](std::string_view name) { told.emplace_back(name); });
+  EXPECT_THAT(told, ElementsAre("Qwen2.5-7B"));
+  AddModel("a b");
+  EXPECT_EQ(registry.List().size(), 1u);
+  EXPECT_EQ(registry.List().size(), 1u);
+  EXPECT_THAT(told, ElementsAre("Qwen2.5-7B", "a b"));
+}
+
+TEST(ModelIdNames, AFolderOfAnotherNameIsToldWhyAndWhatItCouldBeCalled) {
+  EXPECT_EQ(WhyNoModelId("Qwen2.5-7B"), "'Q' cannot be in an id");
+  EXPECT_EQ(WhyNoModelId(std::string(65, 'a')), "it is longer than 64 bytes");
+  EXPECT_EQ(WhyNoModelId("-a"), "it does not begin with a letter or digit");
+  EXPECT_EQ(ModelIdFor("Qwen2.5-7B Instruct"), "qwen2.5-7b-instruct");
+  EXPECT_EQ(ModelIdFor("__x"), "x");
+  for (const std::string name : {"Qwen2.5-7B", "a b", "ÄÖ1", "--", ""}) {
+    const std::string id = ModelIdFor(name);
+    EXPECT_TRUE(id.empty() || IsModelId(id)) << name << " " << id;
+  }
+}
+
 struct IdCase {
   const char* name;
   std::string id;

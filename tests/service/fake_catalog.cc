@@ -221,9 +221,9 @@ absl::StatusOr<ModelEntry> FakeCatalog::Load(
 }
 
 absl::StatusOr<ModelPlan> FakeCatalog::Plan(std::string_view id, const LoadOptions& options,
-                                            int64_t positions) const {
+                                            int64_t positions, std::stop_token stop) const {
   SINKD_RETURN_IF_ERROR(Get(id).status());
-  if (id == "disk") plan_gate.Pass({});
+  if (id == "disk") plan_gate.Pass(stop);
   if (options.device != "cpu" && options.device != "auto") {
     return InvalidArgument(
         "there is no such device",

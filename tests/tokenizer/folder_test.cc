@@ -94,6 +94,18 @@ TEST(TokenizerFolder, BrokenFilesAreNamed) {
   }
 }
 
+TEST(TokenizerFolder, NumbersThatJsonLacksAreNamedByTheirPlace) {
+  for (const std::string file : {"tokenizer.json", "tokenizer_config.json"}) {
+    for (const std::string number : {"NaN", "Infinity", "-Infinity", "nan"}) {
+      TemporaryFolder folder;
+      folder.WriteTokenizer().Write(file, "{\n\"a\": " + number + "}");
+      const std::string message = Refusal(folder, file);
+      EXPECT_THAT(message, HasSubstr("JSON has no NaN or Infinity")) << number;
+      EXPECT_THAT(message, HasSubstr("line 2")) << number;
+    }
+  }
+}
+
 TEST(TokenizerFolder, ALargeFilePointerIsNamedAsSuch) {
   TemporaryFolder folder;
   folder.Write("tokenizer.json",

@@ -107,7 +107,7 @@ absl::StatusOr<std::unique_ptr<Model>> Model::Load(
     const std::filesystem::path& folder, const LoadOptions& options,
     const std::function<void(const LoadProgress&)>& progress, std::stop_token stop) {
   const c10::InferenceMode inference;
-  SINKD_ASSIGN_OR_RETURN(ModelSetup setup, SetUpModel(folder, options));
+  SINKD_ASSIGN_OR_RETURN(ModelSetup setup, SetUpModel(folder, options, stop));
   if (!setup.checkpoint) return Checkpoint::Open(folder).status();  // says what is missing
   const std::vector<int64_t> held = setup.HeldBytes(options.residency);
   SINKD_RETURN_IF_ERROR(CheckFits(setup, held, options.residency));

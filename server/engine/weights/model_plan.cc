@@ -1,6 +1,7 @@
 #include "server/engine/model_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
@@ -11,10 +12,9 @@
 namespace sinkd {
 namespace {
 
-// A tied head is the embedding, whether stored again or not; MXFP4 packs two values into a byte and
-// stores scales beside them, which are no parameters.
-int64_t Parameters(const PlannedTensor& tensor, bool tied_head) {
-  if (tensor.use == TensorUse::kUnused || (tensor.use == TensorUse::kHead && tied_head)) return 0;
+// MXFP4 packs two values into a byte and stores scales beside them, which are no parameters.
+int64_t Parameters(const PlannedTensor& tensor) {
+  if (tensor.use == TensorUse::kUnused) return 0;
   int64_t count = 1;
   for (const int64_t size : tensor.shape) count *= size;
   if (tensor.stored_type != "U8") return count;
@@ -32,7 +32,7 @@ std::string ModelPlan::Placement() const {
 }
 
 absl::StatusOr<ModelPlan> PlanModel(const std::filesystem::path& folder, const LoadOptions& options,
-                                    int64_t positions) {
+                                    int64_t positions, std::stop_token stop) {
   if (positions < 1) {
     return InvalidArgument("a sample has at least one position",
                            {.reason = "BAD_POSITIONS",
@@ -40,7 +40,7 @@ absl::StatusOr<ModelPlan> PlanModel(const std::filesystem::path& folder, const L
                             .value = StrCat(positions),
                             .fix = "give the length of the longest sample, in tokens"});
   }
-  SINKD_ASSIGN_OR_RETURN(const ModelSetup setup, SetUpModel(folder, options));
+  SINKD_ASSIGN_OR_RETURN(const ModelSetup setup, SetUpModel(folder, options, std::move(stop)));
   const DecoderSpec& spec = setup.spec();
   const WeightPlan& weights = setup.weights;
   ModelPlan plan{.spec = spec,
@@ -55,7 +55,7 @@ absl::StatusOr<ModelPlan> PlanModel(const std::filesystem::path& folder, const L
                  .positions = std::min(positions, spec.max_positions),
                  .warnings = weights.warnings};
   for (const PlannedTensor& tensor : plan.tensors) {
-    plan.parameters += Parameters(tensor, spec.tied_head);
+    plan.parameters += Parameters(tensor);
   }
   const std::vector<int64_t> held = setup.HeldBytes(options.residency);
   for (size_t d = 0; d < setup.spans.size(); ++d) {

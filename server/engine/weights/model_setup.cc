@@ -1,6 +1,7 @@
 #include "server/engine/weights/model_setup.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "server/base/status.h"
 #include "server/engine/families/hf_config.h"
@@ -22,8 +23,9 @@ at::ScalarType ChooseType(ComputeType wanted, const DecoderPlan& plan,
 }
 
 // Empty for a folder that holds a config.json and nothing in place of weights.
-absl::StatusOr<std::optional<Checkpoint>> OpenWeights(const std::filesystem::path& folder) {
-  absl::StatusOr<Checkpoint> checkpoint = Checkpoint::Open(folder);
+absl::StatusOr<std::optional<Checkpoint>> OpenWeights(const std::filesystem::path& folder,
+                                                      std::stop_token stop) {
+  absl::StatusOr<Checkpoint> checkpoint = Checkpoint::Open(folder, std::move(stop));
   if (checkpoint.ok()) return std::optional<Checkpoint>(*std::move(checkpoint));
   const std::optional<ErrorDetail> detail = GetErrorDetail(checkpoint.status());
   if (detail && detail->reason == "NO_WEIGHTS") return std::optional<Checkpoint>();
@@ -73,15 +75,15 @@ std::vector<int64_t> ModelSetup::HeldBytes(Residency residency) const {
 }
 
 absl::StatusOr<ModelSetup> SetUpModel(const std::filesystem::path& folder,
-                                      const LoadOptions& options) {
+                                      const LoadOptions& options, std::stop_token stop) {
   SINKD_ASSIGN_OR_RETURN(const DecoderPlan plan, PlanFromFolder(folder));
   ModelSetup setup;
-  SINKD_ASSIGN_OR_RETURN(setup.checkpoint, OpenWeights(folder));
+  SINKD_ASSIGN_OR_RETURN(setup.checkpoint, OpenWeights(folder, stop));
   setup.type = ChooseType(options.compute_type, plan, setup.checkpoint);
   SINKD_RETURN_IF_ERROR(AtTorchBoundary([&]() -> absl::Status {
     SINKD_ASSIGN_OR_RETURN(
         setup.weights,
-        PlanWeights(setup.checkpoint ? &*setup.checkpoint : nullptr, plan, setup.type));
+        PlanWeights(setup.checkpoint ? &*setup.checkpoint : nullptr, plan, setup.type, stop));
     return absl::OkStatus();
   }));
   SINKD_ASSIGN_OR_RETURN(setup.spans, Place(options, setup.weights));

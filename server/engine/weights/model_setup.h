@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -30,9 +31,10 @@ struct ModelSetup {
   std::vector<int64_t> HeldBytes(Residency residency) const;
 };
 
-// Reads headers only; opens the devices. Errors: those of PlanModel.
+// Reads headers, and a tied head that is stored again; opens the devices. Errors: those of
+// PlanModel.
 absl::StatusOr<ModelSetup> SetUpModel(const std::filesystem::path& folder,
-                                      const LoadOptions& options);
+                                      const LoadOptions& options, std::stop_token stop);
 
 std::string TypeName(at::ScalarType type);  // "float32" or "bfloat16"
 

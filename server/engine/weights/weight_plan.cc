@@ -1,7 +1,9 @@
 #include "server/engine/weights/weight_plan.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
+#include <utility>
 
 #include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
@@ -34,6 +36,26 @@ absl::Status CheckBlockCount(const Checkpoint& checkpoint, const DecoderPlan& pl
   return absl::OkStatus();
 }
 
+constexpr int64_t kCompareBytes = int64_t{1} << 20;
+
+// Of two tensors that are there.
+absl::StatusOr<bool> SameValues(const Checkpoint& checkpoint, const std::string& one,
+                                const std::string& other, std::stop_token stop) {
+  const auto [first_file, first] = *checkpoint.Find(one);
+  const auto [second_file, second] = *checkpoint.Find(other);
+  if (first->dtype != second->dtype || first->shape != second->shape) return false;
+  std::vector<char> left(kCompareBytes);
+  std::vector<char> right(kCompareBytes);
+  for (int64_t offset = 0; offset < first->bytes; offset += kCompareBytes) {
+    if (stop.stop_requested()) return Cancelled("the planning was cancelled");
+    const int64_t bytes = std::min(kCompareBytes, first->bytes - offset);
+    SINKD_RETURN_IF_ERROR(first_file->Read(one, offset, bytes, left.data()));
+    SINKD_RETURN_IF_ERROR(second_file->Read(other, offset, bytes, right.data()));
+    if (std::memcmp(left.data(), right.data(), static_cast<size_t>(bytes)) != 0) return false;
+  }
+  return true;
+}
+
 // Constants that old checkpoints store beside their weights.
 bool IsBuffer(const std::string& name) {
   for (const char* suffix : {"rotary_emb.inv_freq", ".attn.bias", ".attn.masked_bias",
@@ -43,19 +65,19 @@ bool IsBuffer(const std::string& name) {
   return false;
 }
 
-// The tensors of the checkpoint that no load reads.
-void AddOthers(const Checkpoint& checkpoint, const std::string& head,
+// The tensors of the checkpoint that no load reads. `head` is the name of the output head.
+void AddOthers(const Checkpoint& checkpoint, const std::string& head, bool tied,
                std::map<std::string, PlannedTensor>& tensors, std::vector<std::string>& warnings) {
   std::vector<std::string> extra;
   for (const auto& [name, location] : checkpoint.tensors()) {
     if (tensors.contains(name)) continue;
     const TensorEntry& entry = *location.entry;
-    tensors.emplace(name,
-                    PlannedTensor{.name = name,
-                                  .stored_type = entry.dtype,
-                                  .shape = entry.shape,
-                                  .stored_bytes = entry.bytes,
-                                  .use = name == head ? TensorUse::kHead : TensorUse::kUnused});
+    tensors.emplace(
+        name, PlannedTensor{.name = name,
+                            .stored_type = entry.dtype,
+                            .shape = entry.shape,
+                            .stored_bytes = entry.bytes,
+                            .use = name == head && !tied ? TensorUse::kHead : TensorUse::kUnused});
     if (name != head && !IsBuffer(name)) extra.push_back(name);
   }
   if (extra.empty()) return;
@@ -63,6 +85,20 @@ void AddOthers(const Checkpoint& checkpoint, const std::string& head,
   warnings.push_back(StrCat(extra.size(), " tensors are not used: ",
                             absl::StrJoin(extra.begin(), extra.begin() + shown, ", "),
                             extra.size() > 5 ? ", ..." : ""));
+}
+
+// Warns of a head that is stored beside the embedding it is tied to, and is another one.
+absl::Status CompareHead(const Checkpoint& checkpoint, const WeightNames& names,
+                         std::stop_token stop, std::vector<std::string>& warnings) {
+  const std::string head = names.head + ".weight";
+  const std::string embedding = names.embedding + ".weight";
+  if (head == embedding || checkpoint.Find(head) == nullptr) return absl::OkStatus();
+  SINKD_ASSIGN_OR_RETURN(const bool same, SameValues(checkpoint, head, embedding, std::move(stop)));
+  if (!same) {
+    warnings.push_back(StrCat("tie_word_embeddings is true, but ", head, " differs from ",
+                              embedding, ", which is taken for both"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -79,8 +115,8 @@ int64_t WeightPlan::WeightBytes() const {
 }
 
 absl::StatusOr<WeightPlan> PlanWeights(const Checkpoint* checkpoint, const DecoderPlan& decoder,
-                                       at::ScalarType dtype) {
-  WeightPlan plan{.decoder = decoder};
+                                       at::ScalarType dtype, std::stop_token stop) {
+  WeightPlan plan{.decoder = decoder, .warnings = decoder.warnings};
   if (checkpoint != nullptr) {
     plan.decoder.names = ResolveNames(*checkpoint, decoder.spec, decoder.names);
     SINKD_RETURN_IF_ERROR(CheckBlockCount(*checkpoint, plan.decoder));
@@ -90,13 +126,18 @@ absl::StatusOr<WeightPlan> PlanWeights(const Checkpoint* checkpoint, const Decod
   SINKD_ASSIGN_OR_RETURN(const OuterWeights outer, LoadOuterWeights(loader, plan.decoder));
   plan.outer_bytes = sinkd::WeightBytes(outer);
   for (int64_t l = 0; l < spec.blocks; ++l) {
+    if (stop.stop_requested()) return Cancelled("the planning was cancelled");
     SINKD_ASSIGN_OR_RETURN(const BlockWeights block, LoadBlock(loader, plan.decoder, l));
     plan.block_bytes.push_back(sinkd::WeightBytes(block));
   }
   std::map<std::string, PlannedTensor> tensors = loader.tensors();
   const std::string head = plan.decoder.names.head + ".weight";
   if (checkpoint != nullptr) {
-    AddOthers(*checkpoint, head, tensors, plan.warnings);
+    AddOthers(*checkpoint, head, spec.tied_head, tensors, plan.warnings);
+    if (spec.tied_head) {
+      SINKD_RETURN_IF_ERROR(
+          CompareHead(*checkpoint, plan.decoder.names, std::move(stop), plan.warnings));
+    }
     if (!spec.tied_head && !tensors.contains(head)) {
       plan.warnings.push_back(StrCat("there is no ", head, ", which only losses need"));
     }

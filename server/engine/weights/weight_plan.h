@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct WeightPlan {
   std::vector<PlannedTensor> tensors;  // by name
   int64_t outer_bytes = 0;             // of OuterWeights, in the compute type
   std::vector<int64_t> block_bytes;    // of each block, in the compute type
-  std::vector<std::string> warnings;   // extra tensors, a missing head
+  std::vector<std::string> warnings;   // keys not read, extra tensors, a missing or unlike head
 
   int64_t StoredBytes() const;  // of the tensors that a load reads
   int64_t WeightBytes() const;  // of all weights, in the compute type
@@ -29,8 +30,9 @@ struct WeightPlan {
 
 // `checkpoint` null: the tensors that the family needs, in the type that config.json says.
 // Errors: FAILED_PRECONDITION naming the tensor that is missing or has a wrong shape or dtype, or
-// that belongs to a block config.json does not have.
+// that belongs to a block config.json does not have, and for more tensors than a model has;
+// CANCELLED.
 absl::StatusOr<WeightPlan> PlanWeights(const Checkpoint* checkpoint, const DecoderPlan& decoder,
-                                       at::ScalarType dtype);
+                                       at::ScalarType dtype, std::stop_token stop = {});
 
 }  // namespace sinkd

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string_view>
 #include <utility>
 
@@ -30,19 +31,33 @@ struct UnaryPlace {
   Metrics& metrics;
 };
 
-// Does `work` on a thread that takes from `place.waiting`. `bytes` and `answer` live as long as the
-// call; `method` is the full name, borrowed for good.
+// Deletes itself when the call is over.
+class UnaryReactor final : public grpc::ServerUnaryReactor {
+ public:
+  std::stop_token token() const { return stop_.get_token(); }
+
+  void OnCancel() override { stop_.request_stop(); }
+  void OnDone() override { delete this; }
+
+ private:
+  std::stop_source stop_;
+};
+
+// Does `work` on a thread that takes from `place.waiting`; what still waits when the caller is gone
+// is dropped, and `stop` is set for what runs. `bytes` and `answer` live as long as the call;
+// `method` is the full name, borrowed for good.
 template <typename Request, typename Response>
 grpc::ServerUnaryReactor* ServeUnary(
     const UnaryPlace& place, grpc::CallbackServerContext* context, std::string_view method,
     const grpc::ByteBuffer* bytes, grpc::ByteBuffer* answer,
-    std::function<absl::StatusOr<Response>(const Request& request)> work) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+    std::function<absl::StatusOr<Response>(const Request& request, std::stop_token stop)> work) {
+  auto* const reactor = new UnaryReactor;
   auto record = std::make_shared<CallRecord>(*context, method, place.metrics);
-  const auto answered = [bytes, answer, work = std::move(work)]() -> absl::Status {
+  const std::stop_token stop = reactor->token();
+  const auto answered = [bytes, answer, stop, work = std::move(work)]() -> absl::Status {
     Request request;
     if (!ParseMessage(*bytes, request)) return MalformedMessage(*request.descriptor());
-    SINKD_ASSIGN_OR_RETURN(const Response response, work(request));
+    SINKD_ASSIGN_OR_RETURN(const Response response, work(request, stop));
     *answer = SerializeMessage(response);
     return absl::OkStatus();
   };
@@ -53,10 +68,25 @@ grpc::ServerUnaryReactor* ServeUnary(
     reactor->Finish(ToGrpcStatus(status));
   };
   const absl::Status submitted =
-      record->admitted().ok() ? place.waiting.Submit({.run = run, .deadline = DeadlineOf(*context)})
-                              : record->admitted();
+      record->admitted().ok()
+          ? place.waiting.Submit({.run = run, .stop = stop, .deadline = DeadlineOf(*context)})
+          : record->admitted();
   if (!submitted.ok()) run(submitted);
   return reactor;
+}
+
+// The same for work too short to be stopped.
+template <typename Request, typename Response>
+grpc::ServerUnaryReactor* ServeUnary(
+    const UnaryPlace& place, grpc::CallbackServerContext* context, std::string_view method,
+    const grpc::ByteBuffer* bytes, grpc::ByteBuffer* answer,
+    std::function<absl::StatusOr<Response>(const Request& request)> work) {
+  return ServeUnary<Request, Response>(
+      place, context, method, bytes, answer,
+      std::function<absl::StatusOr<Response>(const Request& request, std::stop_token stop)>(
+          [work = std::move(work)](const Request& request, const std::stop_token&) {
+            return work(request);
+          }));
 }
 
 }  // namespace sinkd

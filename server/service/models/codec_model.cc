@@ -78,13 +78,22 @@ absl::StatusOr<std::string> DecodeModelName(const std::string& name, const std::
   if (in_collection && IsModelId(std::string_view(name).substr(kCollection.size()))) {
     return name.substr(kCollection.size());
   }
+  std::string fix =
+      "write models/{id}, the id matching ^[a-z0-9][a-z0-9._-]{0,63}$; ListModels names the models "
+      "there are";
+  const std::string id = in_collection ? ModelIdFor(name.substr(kCollection.size())) : "";
+  if (!id.empty()) {
+    absl::StrAppend(&fix,
+                    "; a folder of that name in the model root needs another, or a link to it "
+                    "that is called ",
+                    id);
+  }
   return InvalidArgument(
       name.empty() ? absl::StrCat(field, " is missing") : absl::StrCat(field, " is no model name"),
       {.reason = "INVALID_MODEL_NAME",
        .subject = field,
        .value = Shorten(name),
-       .fix = "write models/{id}, the id matching ^[a-z0-9][a-z0-9._-]{0,63}$; ListModels names "
-              "the models there are"});
+       .fix = std::move(fix)});
 }
 
 absl::StatusOr<LoadOptions> DecodeLoadOptions(const sinks::v1::LoadModelRequest& request,

@@ -58,7 +58,7 @@ class ModelCatalog {
                                           const std::function<void(const LoadProgress&)>& progress,
                                           std::stop_token stop, std::optional<bool> pinned) = 0;
   virtual absl::StatusOr<ModelPlan> Plan(std::string_view id, const LoadOptions& options,
-                                         int64_t positions) const = 0;
+                                         int64_t positions, std::stop_token stop) const = 0;
   virtual absl::StatusOr<ModelEntry> Unload(std::string_view id) = 0;
   virtual absl::StatusOr<std::shared_ptr<const SampleRunner>> Acquire(
       std::string_view id) const = 0;

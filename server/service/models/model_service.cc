@@ -70,12 +70,13 @@ grpc::ServerUnaryReactor* ModelService::PlanModel(grpc::CallbackServerContext* c
                                                   grpc::ByteBuffer* response) {
   return ServeUnary<sinks::v1::PlanModelRequest, sinks::v1::PlanModelResponse>(
       {*waiting_plans_, metrics_}, context, "sinks.v1.ModelService/PlanModel", request, response,
-      [this](
-          const sinks::v1::PlanModelRequest& in) -> absl::StatusOr<sinks::v1::PlanModelResponse> {
+      [this](const sinks::v1::PlanModelRequest& in,
+             std::stop_token stop) -> absl::StatusOr<sinks::v1::PlanModelResponse> {
         SINKD_ASSIGN_OR_RETURN(const PlanRequest wanted,
                                DecodePlanRequest(in, catalog_.defaults()));
-        SINKD_ASSIGN_OR_RETURN(const ModelPlan plan,
-                               catalog_.Plan(wanted.id, wanted.options, wanted.positions));
+        SINKD_ASSIGN_OR_RETURN(
+            const ModelPlan plan,
+            catalog_.Plan(wanted.id, wanted.options, wanted.positions, std::move(stop)));
         return EncodePlan(wanted, plan);
       });
 }

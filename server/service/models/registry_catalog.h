@@ -20,9 +20,9 @@ class RegistryCatalog final : public ModelCatalog {
                                   std::stop_token stop, std::optional<bool> pinned) override {
     return registry_.Load(id, options, progress, std::move(stop), pinned);
   }
-  absl::StatusOr<ModelPlan> Plan(std::string_view id, const LoadOptions& options,
-                                 int64_t positions) const override {
-    return registry_.Plan(id, options, positions);
+  absl::StatusOr<ModelPlan> Plan(std::string_view id, const LoadOptions& options, int64_t positions,
+                                 std::stop_token stop) const override {
+    return registry_.Plan(id, options, positions, std::move(stop));
   }
   absl::StatusOr<ModelEntry> Unload(std::string_view id) override { return registry_.Unload(id); }
   absl::StatusOr<std::shared_ptr<const SampleRunner>> Acquire(std::string_view id) const override;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::Result;
-use crate::folder::{unreadable, TOKENIZER};
+use crate::folder::{not_json, unreadable, TOKENIZER};
 
 #[derive(Deserialize)]
 struct Outline {
@@ -15,7 +15,7 @@ struct Outline {
 /// Fails where a map in `tokenizer_json` claims more than it holds.
 pub fn check(tokenizer_json: &[u8]) -> Result<()> {
     let outline: Outline =
-        serde_json::from_slice(tokenizer_json).map_err(|e| unreadable(TOKENIZER, e))?;
+        serde_json::from_slice(tokenizer_json).map_err(|e| not_json(TOKENIZER, tokenizer_json, &e))?;
     match outline.normalizer {
         Some(normalizer) if claims_too_much(&normalizer) => Err(unreadable(
             TOKENIZER,

@@ -110,7 +110,7 @@ impl Folder {
         match serde_json::from_slice(&bytes) {
             Ok(Value::Object(object)) => Ok(Some(object)),
             Ok(_) => Err(unreadable(name, "the top level is not a JSON object")),
-            Err(e) => Err(unreadable(name, format!("not valid JSON: {e}"))),
+            Err(e) => Err(not_json(name, &bytes, &e)),
         }
     }
 
@@ -191,6 +191,22 @@ impl Folder {
             _ => "of an unknown format",
         })
     }
+}
+
+/// `e` says line and column; NaN and Infinity, which Python writes, are named.
+pub fn not_json(file: &str, bytes: &[u8], e: &serde_json::Error) -> Error {
+    let line = bytes.split(|&b| b == b'\n').nth(e.line().saturating_sub(1)).unwrap_or_default();
+    let at = e.column().saturating_sub(1).min(line.len());
+    let is_word = |b: &u8| b.is_ascii_alphabetic() || *b == b'-';
+    let begin = at - line[..at].iter().rev().take(9).take_while(|b| is_word(b)).count();
+    let word = &line[begin..];
+    let names = ["NaN", "Infinity", "-Infinity", "nan", "inf", "-inf"];
+    let hint = if names.iter().any(|name| word.starts_with(name.as_bytes())) {
+        "; JSON has no NaN or Infinity"
+    } else {
+        ""
+    };
+    unreadable(file, format!("not valid JSON: {e}{hint}"))
 }
 
 pub fn unreadable(file: &str, why: impl std::fmt::Display) -> Error {
