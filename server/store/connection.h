@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -46,6 +48,12 @@ struct Dialect {
   std::string_view lock_schema;  // a statement that lets one migration at a time pass; or empty
 };
 
+// What room on the disk a transaction may take.
+enum class Room {
+  kOrdinary,
+  kReserved,  // that which is kept for removing runs, too
+};
+
 class Connection {
  public:
   virtual ~Connection() = default;
@@ -53,7 +61,7 @@ class Connection {
   virtual const Dialect& dialect() const = 0;
 
   // A transaction that writes. Begin makes a lost connection anew.
-  virtual absl::Status Begin() = 0;
+  virtual absl::Status Begin(Room room) = 0;
   virtual absl::Status Commit() = 0;
   virtual void Rollback() = 0;
 
@@ -68,10 +76,19 @@ class Connection {
   virtual bool lost() const = 0;
   virtual absl::Status Reconnect() = 0;
 
+  // After STORE_FULL, outside a transaction. True when the same may be tried again.
+  virtual bool MakeRoom(Room room) = 0;
+  // OK, or what became of the database's files (STORE_CHANGED).
+  virtual absl::Status CheckFiles() = 0;
+
   // Gives the room of deleted rows back to the system, in small steps, outside a transaction.
   // True when there is more to do.
   virtual absl::StatusOr<bool> ReclaimSpace() = 0;
   virtual absl::StatusOr<int64_t> SizeOnDisk() = 0;
+
+  // All that the database holds at this moment, written to a new file, whose path is returned.
+  // FAILED_PRECONDITION BACKUP_NOT_HERE where the database has its own means; CANCELLED.
+  virtual absl::StatusOr<std::filesystem::path> Copy(const std::stop_token& stop) = 0;
 
   // How many rows the statement changed or found.
   absl::StatusOr<int64_t> Execute(std::string_view sql, const Values& parameters = {});

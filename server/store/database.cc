@@ -5,6 +5,7 @@
 
 #include "server/base/containment.h"
 #include "server/base/status.h"
+#include "server/store/store_errors.h"
 
 namespace sinkd {
 namespace {
@@ -29,9 +30,15 @@ Database::Database(std::unique_ptr<Connection> writer, Connect connect_reader, i
       connect_reader_(std::move(connect_reader)),
       readers_to_open_(readers) {}
 
-absl::Status Database::Write(const Action& action) {
+absl::Status Database::Write(const Action& action, Room room) {
   const std::lock_guard lock(writer_mutex_);
-  SINKD_RETURN_IF_ERROR(writer_->Begin());
+  const absl::Status status = Transact(action, room);
+  if (!IsStoreFull(status) || !writer_->MakeRoom(room)) return status;
+  return Transact(action, room);
+}
+
+absl::Status Database::Transact(const Action& action, Room room) {
+  SINKD_RETURN_IF_ERROR(writer_->Begin(room));
   absl::Status status = Perform(action, *writer_);
   if (status.ok()) status = writer_->Commit();
   if (!status.ok()) writer_->Rollback();
@@ -40,10 +47,19 @@ absl::Status Database::Write(const Action& action) {
 
 absl::Status Database::Maintain(const Action& action) {
   const std::lock_guard lock(writer_mutex_);
+  const absl::Status status = Perform(action, *writer_);
+  if (!IsStoreFull(status) || !writer_->MakeRoom(Room::kReserved)) return status;
   return Perform(action, *writer_);
 }
 
 absl::Status Database::Read(const Action& action) {
+  return ReadUnchecked([&](Connection& connection) -> absl::Status {
+    SINKD_RETURN_IF_ERROR(connection.CheckFiles());
+    return action(connection);
+  });
+}
+
+absl::Status Database::ReadUnchecked(const Action& action) {
   SINKD_ASSIGN_OR_RETURN(std::unique_ptr<Connection> reader, TakeReader());
   absl::Status status = Perform(action, *reader);
   if (!status.ok() && reader->lost()) {

@@ -27,14 +27,19 @@ class Database {
 
   // One transaction, durable on OK and without effect on an error; but after UNAVAILABLE its effect
   // is unknown.
-  absl::Status Write(const Action& action);
-  // The writer outside a transaction.
+  // Where there is no room, the connection makes some and the action runs a second time, so it
+  // begins by emptying what it fills.
+  absl::Status Write(const Action& action, Room room = Room::kOrdinary);
+  // The writer outside a transaction, with the room that is kept for removals; again twice.
   absl::Status Maintain(const Action& action);
   // The action runs twice when the connection was lost, so it begins by emptying what it fills.
   absl::Status Read(const Action& action);
+  // The same, without a look at the files: what is still open can be read.
+  absl::Status ReadUnchecked(const Action& action);
 
  private:
   Database(std::unique_ptr<Connection> writer, Connect connect_reader, int readers);
+  absl::Status Transact(const Action& action, Room room);
   absl::StatusOr<std::unique_ptr<Connection>> TakeReader();
   void GiveBackReader(std::unique_ptr<Connection> reader);
 

@@ -1,6 +1,7 @@
 #include "server/store/open_store.h"
 
 #include <system_error>
+#include <utility>
 
 #include "server/base/status.h"
 #include "server/store/postgres_connection.h"
@@ -8,12 +9,12 @@
 #include "server/store/sql_run_store.h"
 #include "server/store/sqlite_connection.h"
 #include "server/store/sqlite_errors.h"
+#include "server/store/sqlite_files.h"
+#include "server/store/state_lock.h"
 #include "server/store/store_errors.h"
 
 namespace sinkd {
 namespace {
-
-constexpr char kFileName[] = "runs.db";
 
 absl::Status MakeFolder(const std::filesystem::path& folder) {
   std::error_code error;
@@ -31,12 +32,15 @@ absl::Status MakeFolder(const std::filesystem::path& folder) {
 absl::StatusOr<std::unique_ptr<RunStore>> OpenSqliteStore(const std::filesystem::path& folder,
                                                           const StoreOptions& options) {
   SINKD_RETURN_IF_ERROR(MakeFolder(folder));
-  const std::filesystem::path file = folder / kFileName;
+  SINKD_ASSIGN_OR_RETURN(std::unique_ptr<StateLock> lock, StateLock::Take(folder));
+  const auto files = std::make_shared<SqliteFiles>(folder, std::move(lock));
+  SINKD_RETURN_IF_ERROR(files->Prepare());
   SINKD_ASSIGN_OR_RETURN(
       std::unique_ptr<Database> database,
-      Database::Open([&] { return SqliteConnection::Open(file, SqliteConnection::Use::kWrite); },
-                     [file] { return SqliteConnection::Open(file, SqliteConnection::Use::kRead); },
-                     options.readers));
+      Database::Open(
+          [&] { return SqliteConnection::Open(files, SqliteConnection::Use::kWrite); },
+          [files] { return SqliteConnection::Open(files, SqliteConnection::Use::kRead); },
+          options.readers));
   return SqlRunStore::Open(std::move(database), options.now);
 }
 

@@ -19,9 +19,11 @@ struct StoreOptions {
   };
 };
 
-// `folder`/runs.db, both made when missing, readable by this user alone. The whole file is checked,
-// which takes about a second a gigabyte when the system has it in memory.
-// Errors: FAILED_PRECONDITION STORE_DAMAGED, STORE_TOO_NEW or STORE_UNUSABLE (no such rights).
+// `folder`/runs.db, both made when missing, readable by this user alone, for as long as the store
+// is there by this process alone. The whole file is checked, which takes about a second a gigabyte
+// when the system has it in memory. On a full disk a store that was there is opened all the same,
+// for reading and removing. Errors: FAILED_PRECONDITION STORE_IN_USE, STORE_DAMAGED, STORE_TOO_NEW
+// or STORE_UNUSABLE (no such rights).
 absl::StatusOr<std::unique_ptr<RunStore>> OpenSqliteStore(const std::filesystem::path& folder,
                                                           const StoreOptions& options);
 

@@ -143,7 +143,7 @@ absl::Status PostgresConnection::Reconnect() {
   return SetUp();
 }
 
-absl::Status PostgresConnection::Begin() {
+absl::Status PostgresConnection::Begin(Room /*room*/) {
   absl::Status status = Execute("BEGIN").status();
   if (!status.ok() && lost()) {
     SINKD_RETURN_IF_ERROR(Reconnect());
@@ -197,11 +197,18 @@ absl::StatusOr<std::vector<int64_t>> PostgresConnection::ExecuteMany(
   return rows;
 }
 
+absl::StatusOr<std::filesystem::path> PostgresConnection::Copy(const std::stop_token& /*stop*/) {
+  return FailedPrecondition("runs are kept in PostgreSQL, which has its own backups",
+                            {.reason = "BACKUP_NOT_HERE",
+                             .subject = "store",
+                             .fix = "use pg_dump, as docs/operations.md shows"});
+}
+
 absl::StatusOr<int64_t> PostgresConnection::SizeOnDisk() {
   int64_t bytes = 0;
   SINKD_RETURN_IF_ERROR(
       Query("SELECT CAST(SUM(pg_total_relation_size(CAST(name AS regclass))) AS "
-            "BIGINT) FROM (VALUES ('runs'), ('run_labels'), ('records')) AS t "
+            "BIGINT) FROM (VALUES ('runs'), ('run_labels'), ('records'), ('studies')) AS t "
             "(name)",
             {}, [&](const Row& row) {
               bytes = row.Integer(0);

@@ -21,7 +21,7 @@ class PostgresConnection : public Connection {
   ~PostgresConnection() override;
 
   const Dialect& dialect() const override;
-  absl::Status Begin() override;
+  absl::Status Begin(Room room) override;
   absl::Status Commit() override;
   void Rollback() override;
   absl::Status Query(std::string_view sql, const Values& parameters,
@@ -30,9 +30,12 @@ class PostgresConnection : public Connection {
                                                    std::span<const Values> parameters) override;
   bool lost() const override { return broken_ || PQstatus(handle_) != CONNECTION_OK; }
   absl::Status Reconnect() override;
+  bool MakeRoom(Room /*room*/) override { return false; }
+  absl::Status CheckFiles() override { return absl::OkStatus(); }
   // PostgreSQL does so by itself (autovacuum).
   absl::StatusOr<bool> ReclaimSpace() override { return false; }
   absl::StatusOr<int64_t> SizeOnDisk() override;
+  absl::StatusOr<std::filesystem::path> Copy(const std::stop_token& stop) override;
 
  private:
   explicit PostgresConnection(PGconn* handle) : handle_(handle) {}

@@ -12,7 +12,8 @@
 namespace sinkd {
 namespace {
 
-constexpr int64_t kRecordsPerStep = 2000;
+// Each may lie on another page of an index, all of which must have room in the log.
+constexpr int64_t kRecordsPerStep = 250;
 
 struct Candidate {
   int64_t number = 0;
@@ -36,15 +37,19 @@ absl::StatusOr<int64_t> Hide(Connection& connection, std::string_view where,
 
 absl::Status RemoveHidden(Database& database, const Hidden& run) {
   for (int64_t last = kRecordsPerStep; last < run.samples; last += kRecordsPerStep) {
-    SINKD_RETURN_IF_ERROR(database.Write([&](Connection& connection) {
-      return connection
-          .Execute("DELETE FROM records WHERE run = $1 AND sequence <= $2", {run.number, last})
-          .status();
-    }));
+    SINKD_RETURN_IF_ERROR(database.Write(
+        [&](Connection& connection) {
+          return connection
+              .Execute("DELETE FROM records WHERE run = $1 AND sequence <= $2", {run.number, last})
+              .status();
+        },
+        Room::kReserved));
   }
-  return database.Write([&](Connection& connection) {
-    return connection.Execute("DELETE FROM runs WHERE number = $1", {run.number}).status();
-  });
+  return database.Write(
+      [&](Connection& connection) {
+        return connection.Execute("DELETE FROM runs WHERE number = $1", {run.number}).status();
+      },
+      Room::kReserved);
 }
 
 // Complete runs, the one longest without a change first, and the bytes of all runs.
@@ -72,10 +77,12 @@ absl::Status ReadCandidates(Connection& connection, std::vector<Candidate>& cand
 }  // namespace
 
 absl::Status HideRun(Database& database, std::string_view run_id) {
-  return database.Write([&](Connection& connection) -> absl::Status {
-    SINKD_ASSIGN_OR_RETURN(const int64_t rows, Hide(connection, "id = $1", {run_id}));
-    return rows == 0 ? RunNotFound(run_id) : absl::OkStatus();
-  });
+  return database.Write(
+      [&](Connection& connection) -> absl::Status {
+        SINKD_ASSIGN_OR_RETURN(const int64_t rows, Hide(connection, "id = $1", {run_id}));
+        return rows == 0 ? RunNotFound(run_id) : absl::OkStatus();
+      },
+      Room::kReserved);
 }
 
 absl::Status FinishRemovals(Database& database) {
@@ -110,13 +117,15 @@ absl::StatusOr<Pruned> PruneRuns(Database& database, const PrunePolicy& policy, 
     const bool too_much = policy.max_bytes && pruned.bytes_left > *policy.max_bytes;
     if (!old && !too_much) break;  // those that follow changed later
     int64_t rows = 0;
-    SINKD_RETURN_IF_ERROR(database.Write([&](Connection& connection) -> absl::Status {
-      // It may have been opened again meanwhile.
-      SINKD_ASSIGN_OR_RETURN(rows,
-                             Hide(connection, "number = $1 AND state = $2 AND updated_us = $3",
-                                  {run.number, kCompleteState, run.updated_us}));
-      return absl::OkStatus();
-    }));
+    SINKD_RETURN_IF_ERROR(database.Write(
+        [&](Connection& connection) -> absl::Status {
+          // It may have been opened again meanwhile.
+          SINKD_ASSIGN_OR_RETURN(rows,
+                                 Hide(connection, "number = $1 AND state = $2 AND updated_us = $3",
+                                      {run.number, kCompleteState, run.updated_us}));
+          return absl::OkStatus();
+        },
+        Room::kReserved));
     if (rows == 0) continue;
     pruned.bytes += run.bytes;
     pruned.bytes_left -= run.bytes;

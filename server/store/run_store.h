@@ -18,9 +18,12 @@
 //   INVALID_ARGUMENT     an id, key, label or page token that cannot be
 //   NOT_FOUND            RUN_NOT_FOUND
 //   ALREADY_EXISTS       RUN_EXISTS, RUN_SPEC_DIFFERS
-//   FAILED_PRECONDITION  RUN_COMPLETE; STORE_DAMAGED, STORE_TOO_NEW, STORE_UNUSABLE
-//   RESOURCE_EXHAUSTED   STORE_FULL: no room on the disk. Reads go on, and so do writes once there
-//                        is room again
+//   FAILED_PRECONDITION  RUN_COMPLETE; STORE_IN_USE, STORE_DAMAGED, STORE_TOO_NEW, STORE_UNUSABLE;
+//                        STORE_CHANGED: another program deleted, replaced or cut a file, or took
+//                        the right to write to it. Nothing is acknowledged until it is put right
+//   RESOURCE_EXHAUSTED   STORE_FULL: no room on the disk. Reads and removals go on, and so do
+//   writes
+//                        once there is room again
 //   UNAVAILABLE          STORE_BUSY, STORE_UNREACHABLE: try again. Whether an Append took place is
 //                        then unknown; appending again is safe
 //   INTERNAL             STORE_IO_ERROR, or a fault of ours
@@ -33,7 +36,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <absl/status/status.h>
@@ -149,6 +154,15 @@ struct Pruned {
   int64_t bytes_left = 0;  // and of what is left
 };
 
+// A copy of all that a store holds, of one moment; gone from the disk with the object.
+class StoreCopy {
+ public:
+  virtual ~StoreCopy() = default;
+  virtual int64_t bytes() const = 0;
+  // The next of them, up to `most`; none at the end.
+  virtual absl::StatusOr<std::string> Next(size_t most) = 0;
+};
+
 class RunStore {
  public:
   virtual ~RunStore() = default;
@@ -188,6 +202,9 @@ class RunStore {
   virtual absl::StatusOr<Pruned> Prune(const PrunePolicy& policy) = 0;
   // What files or tables take on disk, indexes and free pages among them.
   virtual absl::StatusOr<int64_t> SizeOnDisk() = 0;
+  // Takes room for all of it on the store's disk. CANCELLED once `stop` is set; FAILED_PRECONDITION
+  // BACKUP_NOT_HERE where the database has its own means.
+  virtual absl::StatusOr<std::unique_ptr<StoreCopy>> Copy(const std::stop_token& stop) = 0;
 };
 
 }  // namespace sinkd

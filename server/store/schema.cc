@@ -100,7 +100,7 @@ std::span<const Migration> StoreMigrations() {
 }
 
 absl::Status Migrate(Database& database, std::span<const Migration> migrations, StoreTime now) {
-  return database.Write([&](Connection& connection) -> absl::Status {
+  const auto migrate = [&](Connection& connection) -> absl::Status {
     const std::string_view lock = connection.dialect().lock_schema;
     if (!lock.empty()) SINKD_RETURN_IF_ERROR(connection.Execute(lock).status());
     SINKD_RETURN_IF_ERROR(connection
@@ -116,7 +116,8 @@ absl::Status Migrate(Database& database, std::span<const Migration> migrations, 
       }
     }
     return absl::OkStatus();
-  });
+  };
+  return database.Write(migrate, Room::kReserved);
 }
 
 }  // namespace sinkd

@@ -1,5 +1,9 @@
 #include "server/store/sql_run_store.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 #include <utility>
 
 #include "server/base/status.h"
@@ -41,12 +45,42 @@ absl::Status InsertLabels(Connection& connection, int64_t run_number, const Labe
       .status();
 }
 
+// Open before it has no name any more, so that it goes with the process too.
+class CopyFile final : public StoreCopy {
+ public:
+  explicit CopyFile(const std::filesystem::path& file) : in_(file, std::ios::binary) {
+    std::error_code ignored;
+    const auto bytes = std::filesystem::file_size(file, ignored);
+    bytes_ = ignored ? 0 : static_cast<int64_t>(bytes);
+    std::filesystem::remove(file, ignored);
+  }
+
+  int64_t bytes() const override { return bytes_; }
+
+  absl::StatusOr<std::string> Next(size_t most) override {
+    std::string next(static_cast<size_t>(std::min<int64_t>(left(), static_cast<int64_t>(most))),
+                     '\0');
+    if (!in_.read(next.data(), static_cast<std::streamsize>(next.size()))) {
+      return StoreIoError("the copy of the store cannot be read");
+    }
+    read_ += static_cast<int64_t>(next.size());
+    return next;
+  }
+
+ private:
+  int64_t left() const { return bytes_ - read_; }
+
+  std::ifstream in_;
+  int64_t bytes_ = 0;
+  int64_t read_ = 0;
+};
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<RunStore>> SqlRunStore::Open(std::unique_ptr<Database> database,
                                                             std::function<StoreTime()> now) {
   SINKD_RETURN_IF_ERROR(Migrate(*database, StoreMigrations(), now()));
-  // A full disk takes no removal either, and is no reason not to serve what it holds.
+  // A full disk is no reason not to serve what it holds.
   const absl::Status removed = FinishRemovals(*database);
   if (!removed.ok() && !absl::IsResourceExhausted(removed)) return removed;
   return std::unique_ptr<RunStore>(new SqlRunStore(std::move(database), std::move(now)));
@@ -223,6 +257,15 @@ absl::StatusOr<int64_t> SqlRunStore::SizeOnDisk() {
     return absl::OkStatus();
   }));
   return bytes;
+}
+
+absl::StatusOr<std::unique_ptr<StoreCopy>> SqlRunStore::Copy(const std::stop_token& stop) {
+  std::filesystem::path file;
+  SINKD_RETURN_IF_ERROR(database_->ReadUnchecked([&](Connection& connection) -> absl::Status {
+    SINKD_ASSIGN_OR_RETURN(file, connection.Copy(stop));
+    return absl::OkStatus();
+  }));
+  return std::make_unique<CopyFile>(file);
 }
 
 }  // namespace sinkd

@@ -33,6 +33,7 @@ class SqlRunStore : public RunStore {
                                                        int64_t after) override;
   absl::StatusOr<Pruned> Prune(const PrunePolicy& policy) override;
   absl::StatusOr<int64_t> SizeOnDisk() override;
+  absl::StatusOr<std::unique_ptr<StoreCopy>> Copy(const std::stop_token& stop) override;
 
  private:
   SqlRunStore(std::unique_ptr<Database> database, std::function<StoreTime()> now);

@@ -1,12 +1,9 @@
 #include "server/store/sqlite_connection.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
@@ -17,25 +14,20 @@ namespace sinkd {
 namespace {
 
 constexpr int kBusyMilliseconds = 10'000;
-constexpr int kPagesPerReclaim = 1000;
+constexpr int kPagesPerReclaim = 200;
+constexpr int64_t kMostPages = 0xfffffffe;  // SQLite's own limit
+// After a commit that leaves more in the log it is brought into the file: a MiB.
+constexpr int kLogPages = 256;
+// Readers that overlap keep the log from being begun anew; here they are waited for, shortly.
+constexpr int kLongLogPages = 16 * kLogPages;
+constexpr int kShortWaitMilliseconds = 200;
+constexpr int kPagesPerCopyStep = 1000;
+constexpr int64_t kLogHeaderBytes = 32, kLogPageHeaderBytes = 24;  // sqlite.org/fileformat2.html
 
 constexpr Dialect kDialect = {.bytes_type = "BLOB",
                               .serial_key = "INTEGER PRIMARY KEY AUTOINCREMENT",
                               .for_update = "",
                               .lock_schema = ""};
-
-// SQLite would make it readable by others; its log takes the rights of this file.
-absl::Status MakeFile(const std::filesystem::path& file) {
-  const int descriptor = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (descriptor < 0) {
-    const int error = errno;
-    if (IsOutOfSpace(error)) return StoreFull(std::strerror(error));
-    return StoreUnusable(file.string(), std::strerror(error),
-                         "give this user the right to write there, or name another folder");
-  }
-  close(descriptor);
-  return absl::OkStatus();
-}
 
 class SqliteRow : public Row {
  public:
@@ -89,20 +81,19 @@ class ResetAtEnd {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Connection>> SqliteConnection::Open(
-    const std::filesystem::path& file, Use use) {
-  SINKD_RETURN_IF_ERROR(MakeFile(file));
+    std::shared_ptr<SqliteFiles> files, Use use) {
   sqlite3* handle = nullptr;
   errno = 0;
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-  const int code = sqlite3_open_v2(file.c_str(), &handle, flags, nullptr);
-  std::unique_ptr<SqliteConnection> connection(new SqliteConnection(file, handle));
+  const int code = sqlite3_open_v2(files->database().c_str(), &handle, flags, "unix-excl");
+  std::unique_ptr<SqliteConnection> connection(new SqliteConnection(std::move(files), handle));
   if (code != SQLITE_OK) return connection->Error(code);
   SINKD_RETURN_IF_ERROR(connection->SetUp(use));
   return std::unique_ptr<Connection>(std::move(connection));
 }
 
-SqliteConnection::SqliteConnection(std::filesystem::path file, sqlite3* handle)
-    : file_(std::move(file)), handle_(handle) {}
+SqliteConnection::SqliteConnection(std::shared_ptr<SqliteFiles> files, sqlite3* handle)
+    : files_(std::move(files)), handle_(handle) {}
 
 SqliteConnection::~SqliteConnection() {
   for (const auto& [sql, statement] : statements_) sqlite3_finalize(statement.handle);
@@ -115,16 +106,32 @@ const Dialect& SqliteConnection::dialect() const {
 
 absl::Status SqliteConnection::SetUp(Use use) {
   sqlite3_busy_timeout(handle_, kBusyMilliseconds);
+  if (sqlite3_db_readonly(handle_, "main") == 1) {
+    return SqliteFileError(files_->database(), EACCES);
+  }
   if (use == Use::kRead) return Execute("PRAGMA query_only = ON").status();
-  // auto_vacuum must be chosen before the first table, and before the log.
-  SINKD_RETURN_IF_ERROR(Execute("PRAGMA auto_vacuum = INCREMENTAL").status());
+  // auto_vacuum must be chosen before the first table, and before the log. Choosing it again would
+  // write, which a full disk has no room for.
+  SINKD_ASSIGN_OR_RETURN(const int64_t pages, Integer("PRAGMA page_count"));
+  if (pages == 0) SINKD_RETURN_IF_ERROR(Execute("PRAGMA auto_vacuum = INCREMENTAL").status());
   SINKD_RETURN_IF_ERROR(UseLog());
+  // Overwriting what is deleted would fill the log with it, which a full disk has no room for.
   for (const std::string_view pragma :
-       {"PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON",
-        "PRAGMA journal_size_limit = 67108864", "PRAGMA cache_size = -16384"}) {
+       {"PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON", "PRAGMA secure_delete = OFF",
+        "PRAGMA journal_size_limit = 1048576", "PRAGMA cache_size = -16384"}) {
     SINKD_RETURN_IF_ERROR(Execute(pragma).status());
   }
-  return Check();
+  SINKD_ASSIGN_OR_RETURN(page_bytes_, Integer("PRAGMA page_size"));
+  const auto note_log = [](void* self, sqlite3*, const char*, int frames) {
+    static_cast<SqliteConnection*>(self)->log_pages_ = frames;
+    return SQLITE_OK;
+  };
+  sqlite3_wal_hook(handle_, note_log, this);
+  SINKD_RETURN_IF_ERROR(Check());
+  files_->NoteState();
+  // Of a server that was killed.
+  if (IsStoreFull(Checkpoint(SQLITE_CHECKPOINT_TRUNCATE))) MakeRoom(Room::kReserved);
+  return absl::OkStatus();
 }
 
 absl::Status SqliteConnection::UseLog() {
@@ -134,7 +141,7 @@ absl::Status SqliteConnection::UseLog() {
     return true;
   }));
   if (mode == "wal") return absl::OkStatus();
-  return StoreUnusable(file_.string(), "its file system has no memory shared between processes",
+  return StoreUnusable(files_->database().string(), "its file system takes no write-ahead log",
                        "name a folder on a local disk");
 }
 
@@ -144,15 +151,67 @@ absl::Status SqliteConnection::Check() {
     verdict = row.Text(0);
     return false;
   }));
-  return verdict == "ok" ? absl::OkStatus() : SqliteDamaged(file_, verdict);
+  return verdict == "ok" ? absl::OkStatus() : SqliteDamaged(files_->database(), verdict);
 }
 
-absl::Status SqliteConnection::Begin() {
+absl::Status SqliteConnection::CheckWritable() {
+  const int64_t log_bytes =
+      log_pages_ == 0 ? 0 : kLogHeaderBytes + log_pages_ * (kLogPageHeaderBytes + page_bytes_);
+  SINKD_RETURN_IF_ERROR(files_->CheckUncut(log_bytes));
+  const absl::Status unchanged = files_->CheckUnchanged();
+  if (unchanged.ok()) return files_->CheckRights();
+  // What the log holds may be nowhere else any more.
+  Checkpoint(SQLITE_CHECKPOINT_TRUNCATE).IgnoreError();
+  return unchanged;
+}
+
+absl::Status SqliteConnection::Begin(Room room) {
+  SINKD_RETURN_IF_ERROR(CheckWritable());
+  SINKD_ASSIGN_OR_RETURN(const int64_t most_bytes, files_->MostBytes(room));
+  const int64_t pages = std::clamp<int64_t>(most_bytes / page_bytes_, 1, kMostPages);
+  if (pages != most_pages_) {
+    const std::string sql = StrCat("PRAGMA max_page_count = ", pages);
+    const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
+    if (code != SQLITE_OK) return Error(code);
+    most_pages_ = pages;
+  }
   return Execute("BEGIN IMMEDIATE").status();
 }
 
 absl::Status SqliteConnection::Commit() {
-  return Execute("COMMIT").status();
+  SINKD_RETURN_IF_ERROR(Execute("COMMIT").status());
+  SINKD_RETURN_IF_ERROR(CheckWritable());
+  // What was committed is safe in the log, whatever comes of this.
+  KeepLogShort().IgnoreError();
+  return absl::OkStatus();
+}
+
+absl::Status SqliteConnection::KeepLogShort() {
+  if (log_pages_ < kLogPages) return absl::OkStatus();
+  if (log_pages_ < kLongLogPages) return Checkpoint(SQLITE_CHECKPOINT_PASSIVE);
+  sqlite3_busy_timeout(handle_, kShortWaitMilliseconds);
+  const absl::Status status = Checkpoint(SQLITE_CHECKPOINT_RESTART);
+  sqlite3_busy_timeout(handle_, kBusyMilliseconds);
+  return status;
+}
+
+absl::Status SqliteConnection::Checkpoint(int mode) {
+  int log_pages = 0, brought = 0;
+  errno = 0;
+  const int code = sqlite3_wal_checkpoint_v2(handle_, "main", mode, &log_pages, &brought);
+  if (code == SQLITE_OK && mode == SQLITE_CHECKPOINT_TRUNCATE) log_pages_ = 0;
+  const absl::Status status = code == SQLITE_OK ? absl::OkStatus() : Error(code);
+  files_->NoteGrowth();
+  return status;
+}
+
+bool SqliteConnection::MakeRoom(Room room) {
+  sqlite3_busy_timeout(handle_, kShortWaitMilliseconds);
+  const bool emptied = Checkpoint(SQLITE_CHECKPOINT_TRUNCATE).ok();
+  if (!emptied || room == Room::kReserved) files_->GiveReserve();
+  if (!emptied) Checkpoint(SQLITE_CHECKPOINT_TRUNCATE).IgnoreError();
+  sqlite3_busy_timeout(handle_, kBusyMilliseconds);
+  return true;
 }
 
 void SqliteConnection::Rollback() {
@@ -182,28 +241,67 @@ absl::StatusOr<std::vector<int64_t>> SqliteConnection::ExecuteMany(
   return rows;
 }
 
-absl::StatusOr<bool> SqliteConnection::ReclaimSpace() {
-  int64_t free_pages = 0;
-  SINKD_RETURN_IF_ERROR(Query("PRAGMA freelist_count", {}, [&](const Row& row) {
-    free_pages = row.Integer(0);
+absl::StatusOr<int64_t> SqliteConnection::Integer(std::string_view sql) {
+  int64_t value = 0;
+  SINKD_RETURN_IF_ERROR(Query(sql, {}, [&](const Row& row) {
+    value = row.Integer(0);
     return false;
   }));
-  if (free_pages == 0) return false;
-  SINKD_RETURN_IF_ERROR(
-      Execute(StrCat("PRAGMA incremental_vacuum(", kPagesPerReclaim, ")")).status());
-  if (free_pages > kPagesPerReclaim) return true;
+  return value;
+}
+
+absl::StatusOr<bool> SqliteConnection::ReclaimSpace() {
+  SINKD_RETURN_IF_ERROR(CheckWritable());
+  SINKD_ASSIGN_OR_RETURN(const int64_t free_pages, Integer("PRAGMA freelist_count"));
+  if (free_pages > 0) {
+    SINKD_RETURN_IF_ERROR(
+        Execute(StrCat("PRAGMA incremental_vacuum(", kPagesPerReclaim, ")")).status());
+  }
+  if (free_pages > kPagesPerReclaim) {
+    KeepLogShort().IgnoreError();
+    return true;
+  }
   // The file is cut when the log has been brought into it.
-  SINKD_RETURN_IF_ERROR(Execute("PRAGMA wal_checkpoint(PASSIVE)").status());
+  SINKD_RETURN_IF_ERROR(Checkpoint(SQLITE_CHECKPOINT_PASSIVE));
   return false;
 }
 
-absl::StatusOr<int64_t> SqliteConnection::SizeOnDisk() {
-  int64_t bytes = 0;
-  for (const char* suffix : {"", "-wal"}) {
-    struct stat status = {};
-    if (stat((file_.string() + suffix).c_str(), &status) == 0) bytes += status.st_size;
+absl::StatusOr<std::filesystem::path> SqliteConnection::Copy(const std::stop_token& stop) {
+  std::filesystem::path file = files_->NewCopy();
+  sqlite3* to = nullptr;
+  const int code = sqlite3_open_v2(
+      file.c_str(), &to,
+      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+      nullptr);
+  const absl::Status copied = code == SQLITE_OK ? CopyPages(to, stop) : Error(code);
+  sqlite3_close_v2(to);
+  if (copied.ok()) return file;
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);
+  return copied;
+}
+
+absl::Status SqliteConnection::CopyPages(sqlite3* to, const std::stop_token& stop) {
+  // Neither needs to outlive the process.
+  sqlite3_exec(to, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", nullptr, nullptr,
+               nullptr);
+  // A transaction, so that all pages are of one moment, however long it takes.
+  SINKD_RETURN_IF_ERROR(Execute("BEGIN").status());
+  absl::Status status = Integer("SELECT COUNT(*) FROM sqlite_schema").status();
+  sqlite3_backup* backup = status.ok() ? sqlite3_backup_init(to, "main", handle_, "main") : nullptr;
+  int code = SQLITE_OK;
+  errno = 0;
+  while (backup != nullptr && code == SQLITE_OK && !stop.stop_requested()) {
+    code = sqlite3_backup_step(backup, kPagesPerCopyStep);
   }
-  return bytes;
+  if (status.ok() && backup == nullptr) code = sqlite3_errcode(to);
+  if (status.ok() && code != SQLITE_DONE) {
+    status = code == SQLITE_OK ? Cancelled("the copy is not wanted any more")
+                               : SqliteError(files_->database(), code, sqlite3_errstr(code), errno);
+  }
+  sqlite3_backup_finish(backup);
+  Rollback();
+  return status;
 }
 
 absl::StatusOr<SqliteConnection::Statement*> SqliteConnection::Prepare(std::string_view sql) {
@@ -251,8 +349,8 @@ absl::StatusOr<int64_t> SqliteConnection::Step(const Statement& statement,
 absl::Status SqliteConnection::Error(int code) const {
   // sqlite3_system_errno knows nothing of what failed inside a commit.
   const int system_error = errno;
-  return SqliteError(file_, code, handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code),
-                     system_error);
+  return SqliteError(files_->database(), code,
+                     handle_ ? sqlite3_errmsg(handle_) : sqlite3_errstr(code), system_error);
 }
 
 }  // namespace sinkd

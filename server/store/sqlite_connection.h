@@ -1,8 +1,12 @@
 // Connection to a SQLite file: write-ahead log, every commit synced, so that a commit that returned
 // survives a power cut.
 //
-// Thread-safety: one thread at a time; several connections to one file go on side by side, and only
-// writes wait for each other.
+// The process keeps the file to itself (SQLite's unix-excl): no other program can bring the log in
+// or take it away, and the log's index is in memory of the process's own, where nobody can cut it.
+// A commit or read is an error once a file is not there as it was left (sqlite_files.h).
+//
+// Thread-safety: one thread at a time; several connections of the process to one file go on side by
+// side, and only writes wait for each other.
 #pragma once
 
 #include <filesystem>
@@ -14,6 +18,7 @@
 #include <sqlite3.h>
 
 #include "server/store/connection.h"
+#include "server/store/sqlite_files.h"
 
 namespace sinkd {
 
@@ -21,13 +26,13 @@ class SqliteConnection : public Connection {
  public:
   enum class Use { kWrite, kRead };
 
-  // Makes the file, for this user alone, when there is none. With kWrite the whole file is checked.
-  static absl::StatusOr<std::unique_ptr<Connection>> Open(const std::filesystem::path& file,
+  // `files` have been prepared. With kWrite the whole file is checked.
+  static absl::StatusOr<std::unique_ptr<Connection>> Open(std::shared_ptr<SqliteFiles> files,
                                                           Use use);
   ~SqliteConnection() override;
 
   const Dialect& dialect() const override;
-  absl::Status Begin() override;
+  absl::Status Begin(Room room) override;
   absl::Status Commit() override;
   void Rollback() override;
   absl::Status Query(std::string_view sql, const Values& parameters,
@@ -36,8 +41,11 @@ class SqliteConnection : public Connection {
                                                    std::span<const Values> parameters) override;
   bool lost() const override { return false; }
   absl::Status Reconnect() override { return absl::OkStatus(); }
+  bool MakeRoom(Room room) override;
+  absl::Status CheckFiles() override { return files_->CheckUnchanged(); }
   absl::StatusOr<bool> ReclaimSpace() override;
-  absl::StatusOr<int64_t> SizeOnDisk() override;
+  absl::StatusOr<int64_t> SizeOnDisk() override { return files_->SizeOnDisk(); }
+  absl::StatusOr<std::filesystem::path> Copy(const std::stop_token& stop) override;
 
  private:
   struct Statement {
@@ -45,18 +53,27 @@ class SqliteConnection : public Connection {
     std::vector<int> indexes;  // of $1, $2, ... among SQLite's parameters
   };
 
-  SqliteConnection(std::filesystem::path file, sqlite3* handle);
+  SqliteConnection(std::shared_ptr<SqliteFiles> files, sqlite3* handle);
   absl::Status SetUp(Use use);
   absl::Status UseLog();
   absl::Status Check();
+  absl::Status CheckWritable();
+  // Brings what is in the log into the file, as far as readers let it; `mode` is SQLite's.
+  absl::Status Checkpoint(int mode);
+  absl::Status KeepLogShort();
+  absl::StatusOr<int64_t> Integer(std::string_view sql);
+  absl::Status CopyPages(sqlite3* to, const std::stop_token& stop);
   absl::StatusOr<Statement*> Prepare(std::string_view sql);
   absl::Status Bind(const Statement& statement, const Values& parameters);
   // Steps to the end, or until the reader wants no more: how many rows were found or changed.
   absl::StatusOr<int64_t> Step(const Statement& statement, const RowReader& reader);
   absl::Status Error(int code) const;
 
-  const std::filesystem::path file_;
+  const std::shared_ptr<SqliteFiles> files_;
   sqlite3* const handle_;
+  int64_t page_bytes_ = 0;
+  int log_pages_ = 0;       // in the log since it was begun anew, this connection's
+  int64_t most_pages_ = 0;  // that SQLite was told
   std::map<std::string, Statement, std::less<>> statements_;
 };
 

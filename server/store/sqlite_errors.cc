@@ -15,6 +15,12 @@ bool IsOutOfSpace(int system_error) {
   return system_error == ENOSPC || system_error == EDQUOT || system_error == EFBIG;
 }
 
+absl::Status SqliteFileError(const std::filesystem::path& file, int system_error) {
+  if (IsOutOfSpace(system_error)) return StoreFull(std::strerror(system_error));
+  return StoreUnusable(file.string(), std::strerror(system_error),
+                       "give this user the right to write there, or name another folder");
+}
+
 absl::Status SqliteDamaged(const std::filesystem::path& file, std::string_view cause) {
   const std::string name = file.string();
   return StoreDamaged(name, Shorten(cause, 200),

@@ -57,6 +57,12 @@ absl::Status StoreFull(std::string_view cause) {
                             .retry_after = kRetryWhenThereIsRoom});
 }
 
+bool IsStoreFull(const absl::Status& status) {
+  if (!absl::IsResourceExhausted(status)) return false;
+  const std::optional<ErrorDetail> detail = GetErrorDetail(status);
+  return detail && detail->reason == "STORE_FULL";
+}
+
 absl::Status StoreBusy(std::string_view cause) {
   return Unavailable(
       StrCat("the store is busy: ", cause),
@@ -81,6 +87,33 @@ absl::Status StoreDamaged(std::string_view where, std::string_view cause, std::s
   return FailedPrecondition(
       StrCat("the store is damaged: ", where, ": ", cause),
       {.reason = "STORE_DAMAGED", .subject = std::string(where), .fix = std::string(fix)});
+}
+
+absl::Status StoreInUse(std::string_view folder, std::string_view holder) {
+  return FailedPrecondition(
+      StrCat("another server keeps its runs in this folder: ",
+             holder.empty() ? std::string_view("it did not say which") : holder),
+      {.reason = "STORE_IN_USE",
+       .subject = std::string(folder),
+       .value = std::string(folder),
+       .fix = "stop that server, or give this one another --state-dir, or --store off"});
+}
+
+absl::Status StoreChanged(std::string_view file, std::string_view what) {
+  return FailedPrecondition(
+      StrCat("the store's file was changed by another program: ", file, ": ", what),
+      {.reason = "STORE_CHANGED",
+       .subject = std::string(file),
+       .fix = "put it back; or save what this server still holds with `sinkctl runs backup FILE`, "
+              "stop the server, put FILE in the place of runs.db, and start it"});
+}
+
+absl::Status StoreReadOnly(std::string_view file) {
+  return FailedPrecondition(
+      StrCat("the store's file may not be written to: ", file),
+      {.reason = "STORE_CHANGED",
+       .subject = std::string(file),
+       .fix = "give this user the right to write to it again; what is stored can be read"});
 }
 
 absl::Status StoreTooNew(int64_t version, int64_t known) {

@@ -17,10 +17,16 @@ absl::Status RunComplete(std::string_view run_id);
 
 // `cause` is the database's own message, which never holds a password.
 absl::Status StoreFull(std::string_view cause);
+bool IsStoreFull(const absl::Status& status);
 absl::Status StoreBusy(std::string_view cause);
 absl::Status StoreUnreachable(std::string_view cause);
 absl::Status StoreIoError(std::string_view cause);
 absl::Status StoreDamaged(std::string_view where, std::string_view cause, std::string_view fix);
+// `holder` is who has the folder, as StateLock wrote it, or empty.
+absl::Status StoreInUse(std::string_view folder, std::string_view holder);
+// A file that is open is not there as it was left.
+absl::Status StoreChanged(std::string_view file, std::string_view what);
+absl::Status StoreReadOnly(std::string_view file);
 absl::Status StoreTooNew(int64_t version, int64_t known);
 absl::Status StoreUnusable(std::string_view where, std::string_view cause, std::string_view fix);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <system_error>
+#include <utility>
 
 #include "server/base/status.h"
 #include "server/store/postgres_connection.h"
@@ -18,10 +19,13 @@ class SqliteBackend : public Backend {
     return OpenSqliteStore(folder_.path(), options);
   }
   Connect connect() const override {
-    return [file = folder_.path() / "runs.db"] {
-      return SqliteConnection::Open(file, SqliteConnection::Use::kWrite);
+    return [folder = folder_.path()]() -> absl::StatusOr<std::unique_ptr<Connection>> {
+      const auto files = std::make_shared<SqliteFiles>(folder, nullptr);
+      SINKD_RETURN_IF_ERROR(files->Prepare());
+      return SqliteConnection::Open(files, SqliteConnection::Use::kWrite);
     };
   }
+  bool is_shared() const override { return false; }
 
  private:
   const ScratchFolder folder_;
@@ -36,6 +40,7 @@ class PostgresBackend : public Backend {
   Connect connect() const override {
     return [url = url_] { return PostgresConnection::Open(url); };
   }
+  bool is_shared() const override { return true; }
 
  private:
   const std::string url_;
@@ -64,6 +69,10 @@ std::unique_ptr<RunStore> StoreTest::Open() {
   return store.ok() ? *std::move(store) : nullptr;
 }
 
+std::shared_ptr<RunStore> StoreTest::OpenAnother(std::shared_ptr<RunStore> own) {
+  return backend().is_shared() ? std::shared_ptr<RunStore>(Open()) : std::move(own);
+}
+
 std::vector<Record> MakeRecords(const std::string& prefix, int count, int first) {
   std::vector<Record> records;
   for (int i = first; i < first + count; ++i) {
@@ -75,6 +84,13 @@ std::vector<Record> MakeRecords(const std::string& prefix, int count, int first)
                        .sinks = {.primary = 1, .secondary = i % 3, .noise = i % 2},
                        .payload = std::string("\0payload of ", 12) + key});
   }
+  return records;
+}
+
+std::vector<Record> LargeRecords(int call) {
+  std::vector<Record> records =
+      MakeRecords("key", kLargeRecordsPerCall, call * kLargeRecordsPerCall);
+  for (Record& record : records) record.payload.resize(2000, 'p');
   return records;
 }
 

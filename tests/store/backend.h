@@ -31,7 +31,9 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual absl::StatusOr<std::unique_ptr<RunStore>> Open(const StoreOptions& options) = 0;
-  // Past the store, to see what it wrote and to tamper with it.
+  // Whether several servers may have it open at once.
+  virtual bool is_shared() const = 0;
+  // Past the store and its lock, to see what it wrote and to tamper with it.
   virtual Connect connect() const = 0;
 };
 
@@ -44,6 +46,8 @@ class StoreTest : public ::testing::TestWithParam<const char*> {
 
   // Opens the store with the fake clock; the test fails when that does.
   std::unique_ptr<RunStore> Open();
+  // Another server's, on the same database, where there may be one; else the server's own.
+  std::shared_ptr<RunStore> OpenAnother(std::shared_ptr<RunStore> own);
   Backend& backend() { return *backend_; }
 
   StoreTime now_{std::chrono::microseconds{1'700'000'000'000'000}};
@@ -54,6 +58,10 @@ class StoreTest : public ::testing::TestWithParam<const char*> {
 
 // Records with keys prefix0, prefix1, ...; payloads and counts follow from the number.
 std::vector<Record> MakeRecords(const std::string& prefix, int count, int first = 0);
+
+// The records of call number `call`, each of some 2 KB, and none of another call's.
+inline constexpr int kLargeRecordsPerCall = 50;
+std::vector<Record> LargeRecords(int call);
 
 // Every record of a run, read page by page.
 std::vector<Record> ReadAll(RunStore& store, const std::string& run_id, int page = 100);

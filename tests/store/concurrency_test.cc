@@ -62,8 +62,8 @@ TEST_P(ConcurrencyTest, WritersOfOneRunAndReadersThatFollowIt) {
 }
 
 TEST_P(ConcurrencyTest, TheSameKeysFromManyWritersCountOnce) {
-  const auto store = Open();
-  const auto other = Open();  // another server on the same database
+  const std::shared_ptr<RunStore> store = Open();
+  const auto other = OpenAnother(store);
   ASSERT_TRUE(store->Create({.id = "shared", .model_id = "m"}, IfExists::kFail).ok());
   std::atomic<int64_t> added = 0;
   {
@@ -95,8 +95,8 @@ TEST_P(ConcurrencyTest, OneRunsRefusalDoesNotTouchTheOthers) {
 }
 
 TEST_P(ConcurrencyTest, OfManyWhoCreateARunOneDoes) {
-  const auto store = Open();
-  const auto other = Open();
+  const std::shared_ptr<RunStore> store = Open();
+  const auto other = OpenAnother(store);
   std::atomic<int> created = 0, refused = 0;
   {
     std::vector<std::jthread> threads;
@@ -114,14 +114,19 @@ TEST_P(ConcurrencyTest, OfManyWhoCreateARunOneDoes) {
 }
 
 TEST_P(ConcurrencyTest, SeveralServersMayStartOnAnEmptyDatabaseAtOnce) {
+  std::vector<absl::StatusOr<std::unique_ptr<RunStore>>> stores(4);
   std::vector<std::jthread> threads;
-  for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&] {
-      const auto store = backend().Open({});
-      EXPECT_TRUE(store.ok()) << store.status();
-    });
+  for (auto& store : stores) {
+    threads.emplace_back([&] { store = backend().Open({}); });
   }
   threads.clear();
+  int opened = 0;
+  for (const auto& store : stores) {
+    opened += store.ok() ? 1 : 0;
+    EXPECT_EQ(testing::ReasonOf(store.status()), store.ok() ? "" : "STORE_IN_USE");
+  }
+  EXPECT_EQ(opened, backend().is_shared() ? 4 : 1);
+  stores.clear();
   EXPECT_TRUE(Open()->List({}).ok());
 }
 
