@@ -158,6 +158,14 @@ absl::StatusOr<v1::ImportRecordsResponse> RunClient::Import(const ImportSource& 
                                                             const CallOptions& options) const {
   ScopedCall call(options);
   v1::ImportRecordsResponse response;
+absl::Status RunClient::BackUp(
+    const CallOptions& options,
+    const std::function<absl::Status(const v1::BackUpStoreResponse&)>& visit) const {
+  ScopedCall call(options);
+  const auto stream = stub_->BackUpStore(call.context(), v1::BackUpStoreRequest());
+  return ReadStream<v1::BackUpStoreResponse>(call, *stream, visit);
+}
+
   const auto stream = stub_->ImportRecords(call.context(), &response);
   absl::Status own;
   while (true) {

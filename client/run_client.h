@@ -61,6 +61,11 @@ class RunClient {
                                                           const CallOptions& options) const;
 
  private:
+  // A copy of the server's store, piece by piece. An error of `visit` cancels the call.
+  absl::Status BackUp(
+      const CallOptions& options,
+      const std::function<absl::Status(const sinks::v1::BackUpStoreResponse&)>& visit) const;
+
   std::unique_ptr<sinks::v1::RunService::StubInterface> stub_;
   RetryPolicy retry_;
 };

@@ -26,7 +26,7 @@ readonly rust_packages=(cargo-web rustc-web)
 readonly node_packages=(nodejs npm)
 # Prometheus is asked what the dashboards ask, and its promtool checks metrics and rules; PostgreSQL is
 # one of the databases that runs may be kept in; the page is tested in Chromium; the fuzz targets are
-# clang's; images are built by buildah on a base of debootstrap's; docs tell commands of curl and sqlite3.
+# clang's; images are built by buildah on a base of debootstrap's; docs tell commands of curl, tests try SQLite's shell.
 readonly test_packages=(prometheus postgresql sqlite3 curl chromium faketime openssl clang-16 libclang-rt-16-dev buildah debootstrap)
 readonly libtorch=cmake/requirements.txt
 readonly model=deploy/demo/requirements.txt

@@ -35,6 +35,8 @@ constexpr std::array kMethodRoles = {
     // An import puts records into the store that this server did not compute.
     MethodRole{"sinks.v1.RunService/ImportRecords", Role::kAdmin},
     MethodRole{"sinks.v1.RunService/DeleteRun", Role::kAdmin},
+    // All that anybody kept.
+    MethodRole{"sinks.v1.RunService/BackUpStore", Role::kAdmin},
 
     MethodRole{"sinks.v1.AuditService/AuditRuns", Role::kRead},
 

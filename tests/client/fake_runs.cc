@@ -141,6 +141,18 @@ grpc::Status FakeRuns::SummarizeRuns(grpc::ServerContext*, const v1::SummarizeRu
 grpc::Status FakeRuns::ImportRecords(grpc::ServerContext*,
                                      grpc::ServerReader<v1::ImportRecordsRequest>* reader,
                                      v1::ImportRecordsResponse* response) {
+grpc::Status FakeRuns::BackUpStore(grpc::ServerContext*, const v1::BackUpStoreRequest*,
+                                   grpc::ServerWriter<v1::BackUpStoreResponse>* writer) {
+  v1::BackUpStoreResponse response;
+  response.set_total_bytes(store_bytes);
+  response.set_data(store.substr(0, 5));
+  writer->Write(response);
+  response.Clear();
+  response.set_data(store.substr(5));
+  writer->Write(response);
+  return grpc::Status::OK;
+}
+
   std::vector<v1::ImportRecordsRequest> requests;
   v1::ImportRecordsRequest request;
   while (reader->Read(&request)) {

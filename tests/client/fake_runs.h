@@ -20,6 +20,9 @@ class FakeRuns final : public sinks::v1::RunService::Service {
   std::vector<sinks::v1::Run> runs;
   // The keys of every run, two a page, and its records.
   std::vector<std::string> keys = {"one", "two", "three"};
+  std::vector<std::string> input_digests;  // of each key; empty: an older server, which tells none
+  std::string store = "all of the store";  // two pieces of a backup
+  int64_t store_bytes = 16;                // that are told
   std::vector<sinks::v1::StoredRecord> records;
 
   sinks::v1::ListRunsRequest list_request() const;
@@ -43,6 +46,8 @@ class FakeRuns final : public sinks::v1::RunService::Service {
   // One summary, or one for each run when it is grouped.
   grpc::Status SummarizeRuns(grpc::ServerContext*, const sinks::v1::SummarizeRunsRequest* request,
                              grpc::ServerWriter<sinks::v1::SummarizeRunsResponse>* writer) override;
+  grpc::Status BackUpStore(grpc::ServerContext*, const sinks::v1::BackUpStoreRequest* request,
+                           grpc::ServerWriter<sinks::v1::BackUpStoreResponse>* writer) override;
   grpc::Status ImportRecords(grpc::ServerContext*,
                              grpc::ServerReader<sinks::v1::ImportRecordsRequest>* reader,
                              sinks::v1::ImportRecordsResponse* response) override;

@@ -76,6 +76,9 @@ class WatchedStore final : public RunStore {
   absl::StatusOr<Pruned> Prune(const PrunePolicy& policy) override { return store_->Prune(policy); }
   absl::StatusOr<int64_t> SizeOnDisk() override { return store_->SizeOnDisk(); }
 
+  absl::StatusOr<std::unique_ptr<StoreCopy>> Copy(const std::stop_token& stop) override {
+    return store_->Copy(stop);
+  }
  private:
   void MayThrow(std::string_view method) const {
     if (method == out_of_memory_in) throw std::bad_alloc();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "client/cli/commands/backup_file.h"
 #include "client/cli/commands/call_setup.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/model_session.h"
@@ -124,6 +125,18 @@ absl::Status Summarize(const Session& session) {
 
 absl::Status Act(const Session& session) {
   switch (session.options.action) {
+absl::Status Backup(const Session& session) {
+  absl::StatusOr<BackupFile> file = BackupFile::Open(session.options.file);
+  if (!file.ok()) return file.status();
+  absl::Status status = session.client.BackUp(
+      session.call, [&file](const v1::BackUpStoreResponse& piece) { return file->Add(piece); });
+  if (status.ok()) status = file->Finish();
+  if (status.ok() && !session.global.quiet) {
+    Say(fmt::format("{} bytes written to {}", Grouped(file->bytes()), session.options.file));
+  }
+  return status;
+}
+
     case RunAction::kNone:
       break;
     case RunAction::kList:
@@ -142,6 +155,8 @@ absl::Status Act(const Session& session) {
       return Summarize(session);
   }
   return absl::OkStatus();
+    case RunAction::kBackup:
+      return Backup(session);
 }
 
 }  // namespace

@@ -105,7 +105,17 @@ struct StudyOptions {
   bool no_chart = false;
 };
 
-enum class RunAction { kNone, kList, kShow, kComplete, kDelete, kExport, kImport, kSummarize };
+enum class RunAction {
+  kNone,
+  kList,
+  kShow,
+  kComplete,
+  kDelete,
+  kExport,
+  kImport,
+  kSummarize,
+  kBackup
+};
 
 // `runs` and what follows it.
 struct RunOptions {
@@ -119,7 +129,7 @@ struct RunOptions {
   sinks::v1::SummarizeRunsRequest summarize;  // what was given; the rest is absent
   Sections sections;                          // of `summarize`; none: what the runs have
   sinks::v1::ImportHeader import;             // what was given; the rest comes from the file
-  std::string file;                           // of `import`, "-" is standard input
+  std::string file;                           // of `import`, "-" is standard input; of `backup`
 };
 
 struct HealthOptions {

@@ -210,6 +210,16 @@ void AddRunCommands(CLI::App& app, Invocation& invocation) {
   AddImport(*runs, invocation);
   AddSummarize(*runs, invocation);
 }
+  CLI::App* backup = AddAction(*runs, invocation, "backup",
+                               "Copy the server's whole store to a file", RunAction::kBackup);
+  backup->add_option("FILE", options.file, "Where to write it; replaced when it is there")
+      ->type_name("FILE")
+      ->required();
+  backup->footer(
+      "Example:\n  sinkctl runs backup runs.db\n"
+      "The file is an SQLite database: as runs.db in a server's --state-dir it is that store "
+      "again.");
+
 
 std::string CheckRunOptions(const RunOptions& options) {
   for (const std::string& run : options.runs) {
@@ -219,11 +229,12 @@ std::string CheckRunOptions(const RunOptions& options) {
   }
   switch (options.action) {
     case RunAction::kNone:
-      return "what about runs? list, show, complete, delete, export, import or summarize";
+      return "what about runs? list, show, complete, delete, export, import, summarize or backup";
     case RunAction::kList:
       return {};
     case RunAction::kSummarize: {
       const v1::RunFilter& filter = options.filter;
+    case RunAction::kBackup:
       const bool filtered = filter.has_model() || filter.labels_size() > 0 ||
                             filter.has_created_from() || filter.has_created_before();
       if (options.all || filtered || !options.runs.empty()) return {};

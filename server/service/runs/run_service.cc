@@ -190,6 +190,12 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* RunService::ListStudies(
 }
 
 grpc::ServerReadReactor<grpc::ByteBuffer>* RunService::ImportRecords(
+grpc::ServerWriteReactor<grpc::ByteBuffer>* RunService::BackUpStore(
+    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) {
+  return Stream<v1::BackUpStoreRequest>(context, "sinks.v1.RunService/BackUpStore", *request,
+                                        SendBackup);
+}
+
     grpc::CallbackServerContext* context, grpc::ByteBuffer* response) {
   return ImportStream::Begin(context, "sinks.v1.RunService/ImportRecords", response,
                              stream_resources_, store(), template_date_);

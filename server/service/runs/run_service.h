@@ -26,9 +26,10 @@ using RawRunQueries = RawRuns::WithRawCallbackMethod_CreateRun<
     RawRuns::WithRawCallbackMethod_GetRun<RawRuns::WithRawCallbackMethod_ListRuns<
         RawRuns::WithRawCallbackMethod_UpdateRun<RawRuns::WithRawCallbackMethod_DeleteRun<
             RawRuns::WithRawCallbackMethod_ListSampleKeys<RawRuns::Service>>>>>>;
-using RawRunService = RawRuns::WithRawCallbackMethod_StreamRecords<
-    RawRuns::WithRawCallbackMethod_SummarizeRuns<RawRuns::WithRawCallbackMethod_ListStudies<
-        RawRuns::WithRawCallbackMethod_ImportRecords<RawRunQueries>>>>;
+using RawRunService =
+    RawRuns::WithRawCallbackMethod_StreamRecords<RawRuns::WithRawCallbackMethod_SummarizeRuns<
+        RawRuns::WithRawCallbackMethod_ListStudies<RawRuns::WithRawCallbackMethod_ImportRecords<
+            RawRuns::WithRawCallbackMethod_BackUpStore<RawRunQueries>>>>>;
 
 class RunService final : public RawRunService {
  public:
@@ -58,6 +59,8 @@ class RunService final : public RawRunService {
   grpc::ServerWriteReactor<grpc::ByteBuffer>* SummarizeRuns(
       grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) override;
   grpc::ServerWriteReactor<grpc::ByteBuffer>* ListStudies(grpc::CallbackServerContext* context,
+                                                          const grpc::ByteBuffer* request) override;
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* BackUpStore(grpc::CallbackServerContext* context,
                                                           const grpc::ByteBuffer* request) override;
   grpc::ServerReadReactor<grpc::ByteBuffer>* ImportRecords(grpc::CallbackServerContext* context,
                                                            grpc::ByteBuffer* response) override;

@@ -125,7 +125,33 @@ class StudySource final : public ReplySource {
   int64_t after_ = 0;
 };
 
+class BackupSource final : public ReplySource {
+ public:
+  explicit BackupSource(RunStore& store) : store_(store) {}
+
+  absl::StatusOr<Message> Next(const std::stop_token& stop) override {
+    sinks::v1::BackUpStoreResponse response;
+    if (!copy_) {
+      SINKD_ASSIGN_OR_RETURN(copy_, store_.Copy(stop));
+      response.set_total_bytes(copy_->bytes());
+    }
+    if (stop.stop_requested()) return Cancelled("the backup is not wanted any more");
+    SINKD_ASSIGN_OR_RETURN(*response.mutable_data(), copy_->Next(kMaxChunkBytes));
+    if (response.data().empty()) return std::nullopt;
+    return SerializeMessage(response);
+  }
+
+ private:
+  RunStore& store_;
+  std::unique_ptr<StoreCopy> copy_;
+};
+
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<ReplySource>> SendBackup(
+    RunStore& store, const sinks::v1::BackUpStoreRequest& /*request*/) {
+  return std::make_unique<BackupSource>(store);
+}
 
 absl::StatusOr<std::unique_ptr<ReplySource>> SendRecords(
     RunStore& store, const sinks::v1::StreamRecordsRequest& request) {

@@ -21,6 +21,10 @@ absl::StatusOr<std::unique_ptr<ReplySource>> SendRecords(
 absl::StatusOr<std::unique_ptr<ReplySource>> SendSummaries(
     RunStore& store, const sinks::v1::SummarizeRunsRequest& request);
 
+// A copy of the store, a MiB a message.
+absl::StatusOr<std::unique_ptr<ReplySource>> SendBackup(
+    RunStore& store, const sinks::v1::BackUpStoreRequest& request);
+
 // A study a message.
 absl::StatusOr<std::unique_ptr<ReplySource>> SendStudies(
     RunStore& store, const sinks::v1::ListStudiesRequest& request);
