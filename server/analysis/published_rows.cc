@@ -6,6 +6,7 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
+#include "server/analysis/record_check.h"
 #include "server/analysis/sink_detection.h"
 #include "server/base/json.h"
 #include "server/base/status.h"
@@ -41,6 +42,9 @@ class RowReader {
       }
     }
     SINKD_RETURN_IF_ERROR(Arrange(std::move(sinks), record));
+    const absl::Status checked = CheckRecord(record);
+    if (!checked.ok())
+      return Bad("the row", absl::StrCat("contradicts itself: ", checked.message()));
     return result;
   }
 
@@ -126,8 +130,9 @@ class RowReader {
 absl::StatusOr<PublishedRow> ParsePublishedRow(std::string_view line, int64_t line_number,
                                                const PublishedRowFormat& format) {
   RowReader reader(line_number, format);
-  if (format.layers < 2 || format.layers > std::numeric_limits<int32_t>::max()) {
-    return reader.Bad("the number of layers given", "must be at least 2");
+  if (format.layers < 2 || format.layers > kMostLayers) {
+    return reader.Bad("the number of layers given",
+                      absl::StrCat("must be from 2 to ", kMostLayers));
   }
   const absl::StatusOr<Json> row = ParseJson(line);
   if (!row.ok()) return reader.Bad("the line", std::string(row.status().message()));

@@ -2,101 +2,221 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <absl/strings/str_cat.h>
 
+#include "server/analysis/portrait.h"
 #include "server/base/status.h"
+#include "server/base/str_cat.h"
 
 namespace sinkd {
 namespace {
 
-absl::Status Inconsistent(const SampleRecord& record, const std::string& what) {
-  return InvalidArgument(absl::StrCat("record of sample ", record.sample_index, ": ", what),
-                         {.reason = "INCONSISTENT_RECORD",
-                          .subject = absl::StrCat("record of sample ", record.sample_index),
-                          .fix = "analyse the sample again"});
-}
+// So that sums over any number of records that fit a disk stay within 64 bits.
+constexpr int64_t kMostCount = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMostIndex = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMostIdBytes = 256;
+constexpr int64_t kMostRatePositions = 4096;
+// Shares of attention are sums of rounded weights.
+constexpr double kRounding = 0.01;
+constexpr double kAny = std::numeric_limits<double>::max();
 
-bool Finite(const std::vector<float>& values) {
-  return std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); });
-}
+// Part of a record: its name before a field's, made only for an error.
+struct Part {
+  std::string_view name;
+  int64_t index = -1;
 
-absl::Status CheckSink(const SampleRecord& record, const Sink& sink) {
-  const auto bad = [&](const std::string& what) {
-    return Inconsistent(record, absl::StrCat("the sink at position ", sink.position, " ", what));
-  };
-  if (sink.position < 0 || sink.position >= record.positions) return bad("is outside the sample");
-  const Level& level = sink.level;
-  if (level.l_start < 0 || level.lifetime < 1 || level.l_start + level.lifetime > record.layers) {
-    return bad("has a level outside the layers");
+  std::string Of(std::string_view field) const {
+    if (name.empty()) return std::string(field);
+    const std::string place = index < 0 ? "" : StrCat("[", index, "]");
+    return StrCat(name, place, field.empty() ? "" : ".", field);
   }
-  const auto inside = [&](int32_t layer) { return layer >= 0 && layer < record.layers; };
-  if (!std::all_of(sink.layers.begin(), sink.layers.end(), inside)) {
-    return bad("has a layer outside the layers");
-  }
-  const size_t values = sink.score_curve.size();
-  if (values != 0 && values != static_cast<size_t>(record.layers)) {
-    return bad("has a score curve that does not have one value per block");
-  }
-  const bool finite = std::isfinite(sink.margin) && std::isfinite(sink.mlp_norm) &&
-                      std::isfinite(sink.state_norm) && std::isfinite(sink.score.value_or(0)) &&
-                      std::isfinite(sink.score_maximum.value_or(0)) && Finite(sink.score_curve);
-  return finite ? absl::OkStatus() : bad("has a number that is not finite");
-}
+};
 
-absl::Status CheckCurves(const SampleRecord& record) {
-  const CompensationCurves& curves = *record.compensation;
-  for (const auto* curve :
-       {&curves.primary, &curves.secondary, &curves.rest, &curves.primary_norm}) {
-    if (curve->size() != static_cast<size_t>(record.layers)) {
-      return Inconsistent(record, "a compensation curve does not have one value per block");
+class RecordChecker {
+ public:
+  explicit RecordChecker(const SampleRecord& record) : record_(record) {}
+
+  absl::Status Check() const {
+    const Part whole{};
+    SINKD_RETURN_IF_ERROR(Integer(whole, "sample_index", record_.sample_index, 0, kMostIndex));
+    SINKD_RETURN_IF_ERROR(Size(whole, "sample_id", record_.sample_id.size(), 0, kMostIdBytes));
+    SINKD_RETURN_IF_ERROR(Integer(whole, "layers", record_.layers, 2, kMostLayers));
+    SINKD_RETURN_IF_ERROR(Integer(whole, "positions", record_.positions, 1, kMostCount));
+    SINKD_RETURN_IF_ERROR(
+        Integer(whole, "prompt_tokens", record_.prompt_tokens, 0, record_.positions));
+    SINKD_RETURN_IF_ERROR(
+        Integer(whole, "response_tokens", record_.response_tokens, 0, record_.positions));
+    SINKD_RETURN_IF_ERROR(CheckPrimary());
+    SINKD_RETURN_IF_ERROR(CheckSinks());
+    if (record_.compensation) SINKD_RETURN_IF_ERROR(CheckCompensation(*record_.compensation));
+    if (record_.sink_rate) SINKD_RETURN_IF_ERROR(CheckSinkRate(*record_.sink_rate));
+    if (record_.portrait) SINKD_RETURN_IF_ERROR(CheckPortrait(*record_.portrait));
+    if (record_.learned_sink_mass.empty()) return absl::OkStatus();
+    return Curve(whole, "learned_sink_mass", record_.learned_sink_mass, -kRounding, 1 + kRounding);
+  }
+
+ private:
+  absl::Status Bad(const Part& part, std::string_view field, const std::string& value,
+                   const std::string& limit) const {
+    const std::string name = part.Of(field);
+    return InvalidArgument(
+        StrCat("record of sample ", record_.sample_index, ": ", name, " cannot be"),
+        {.reason = "INCONSISTENT_RECORD", .subject = name, .value = value, .fix = limit});
+  }
+
+  absl::Status Integer(const Part& part, std::string_view field, int64_t value, int64_t least,
+                       int64_t most) const {
+    if (value >= least && value <= most) return absl::OkStatus();
+    return Bad(part, field, absl::StrCat(value), absl::StrCat("it is from ", least, " to ", most));
+  }
+
+  absl::Status Size(const Part& part, std::string_view field, size_t size, int64_t least,
+                    int64_t most) const {
+    const auto value = static_cast<int64_t>(size);
+    if (value >= least && value <= most) return absl::OkStatus();
+    const std::string limit = least == most ? absl::StrCat("it has ", most)
+                                            : absl::StrCat("it has from ", least, " to ", most);
+    return Bad(part, field, absl::StrCat(value, " values"), limit);
+  }
+
+  absl::Status Number(const Part& part, std::string_view field, double value, double least,
+                      double most) const {
+    if (std::isfinite(value) && value >= least && value <= most) return absl::OkStatus();
+    return Bad(part, field, absl::StrCat(value), Limit(least, most));
+  }
+
+  static std::string Limit(double least, double most) {
+    if (most >= kAny) return absl::StrCat("it is finite, from ", std::max(least, 0.0), " on");
+    return "it is from 0 to 1";
+  }
+
+  // One finite value a block.
+  absl::Status Curve(const Part& part, std::string_view field, const std::vector<float>& values,
+                     double least, double most) const {
+    SINKD_RETURN_IF_ERROR(Size(part, field, values.size(), record_.layers, record_.layers));
+    return Numbers(part, field, values, least, most);
+  }
+
+  absl::Status Numbers(const Part& part, std::string_view field, const std::vector<float>& values,
+                       double least, double most) const {
+    for (size_t i = 0; i < values.size(); ++i) {
+      const double value = values[i];
+      if (std::isfinite(value) && value >= least && value <= most) continue;
+      return Bad(part, StrCat(field, "[", i, "]"), absl::StrCat(value), Limit(least, most));
     }
-    if (!Finite(*curve)) return Inconsistent(record, "a compensation curve is not finite");
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
-}
 
-absl::Status CheckLearnedSinks(const SampleRecord& record) {
-  const std::vector<float>& mass = record.learned_sink_mass;
-  if (mass.empty()) return absl::OkStatus();
-  if (mass.size() != static_cast<size_t>(record.layers)) {
-    return Inconsistent(record, "the mass of learned sinks does not have one value per block");
+  absl::Status CheckPrimary() const {
+    const Part part{"primary"};
+    const Sink& primary = record_.primary;
+    SINKD_RETURN_IF_ERROR(CheckSink(part, primary, 0));
+    const int64_t candidates = record_.chat_rendered ? 3 : 2;
+    SINKD_RETURN_IF_ERROR(Integer(part, "position", primary.position, 0, candidates - 1));
+    if (primary.kind != SinkKind::kPrimary) {
+      return Bad(part, "kind", "another kind", "it is SINK_KIND_PRIMARY");
+    }
+    // Its layers are the window.
+    const int64_t start = primary.layers.front(), end = int64_t{primary.layers.back()} + 1;
+    SINKD_RETURN_IF_ERROR(Integer({}, "window_start", record_.window_start, start, start));
+    return Integer({}, "window_end", record_.window_end, end, end);
   }
-  return Finite(mass) ? absl::OkStatus()
-                      : Inconsistent(record, "the mass of learned sinks is not finite");
-}
 
-absl::Status CheckPortrait(const SampleRecord& record) {
-  if (!record.portrait) return absl::OkStatus();
-  const Portrait& portrait = *record.portrait;
-  const bool texts = portrait.token_texts.empty() ||
-                     portrait.token_texts.size() == static_cast<size_t>(record.positions);
-  const bool columns = portrait.columns >= 1 && portrait.columns <= record.positions;
-  if (!texts || !columns ||
-      portrait.state_norms.size() != static_cast<size_t>(record.layers * portrait.columns)) {
-    return Inconsistent(record, "the portrait does not have the sample's shape");
+  absl::Status CheckSinks() const {
+    int64_t before = record_.primary.position;
+    for (size_t i = 0; i < record_.sinks.size(); ++i) {
+      const Part part{"sinks", static_cast<int64_t>(i)};
+      SINKD_RETURN_IF_ERROR(CheckSink(part, record_.sinks[i], before + 1));
+      before = record_.sinks[i].position;
+    }
+    return absl::OkStatus();
   }
-  return Finite(portrait.state_norms) ? absl::OkStatus()
-                                      : Inconsistent(record, "the portrait is not finite");
-}
+
+  absl::Status CheckSink(const Part& part, const Sink& sink, int64_t first_position) const {
+    SINKD_RETURN_IF_ERROR(
+        Integer(part, "position", sink.position, first_position, record_.positions - 1));
+    SINKD_RETURN_IF_ERROR(Integer(part, "token_id", sink.token_id, 0, kMostCount));
+    SINKD_RETURN_IF_ERROR(CheckLevel(part, sink));
+    SINKD_RETURN_IF_ERROR(Number(part, "margin", sink.margin, 0, kAny));
+    SINKD_RETURN_IF_ERROR(Number(part, "mlp_norm", sink.mlp_norm, 0, kAny));
+    SINKD_RETURN_IF_ERROR(Number(part, "state_norm", sink.state_norm, 0, kAny));
+    constexpr double kLeast = -kRounding, kMost = 1 + kRounding;
+    SINKD_RETURN_IF_ERROR(Number(part, "score", sink.score.value_or(0), kLeast, kMost));
+    SINKD_RETURN_IF_ERROR(
+        Number(part, "score_maximum", sink.score_maximum.value_or(0), kLeast, kMost));
+    if (sink.score_curve.empty()) return absl::OkStatus();
+    return Curve(part, "score_curve", sink.score_curve, kLeast, kMost);
+  }
+
+  absl::Status CheckLevel(const Part& part, const Sink& sink) const {
+    const std::vector<int32_t>& layers = sink.layers;
+    SINKD_RETURN_IF_ERROR(Size(part, "layers", layers.size(), 1, record_.layers));
+    int64_t least = 0;
+    for (size_t i = 0; i < layers.size(); ++i) {
+      const bool fits = layers[i] >= least && layers[i] < record_.layers;
+      if (!fits) {
+        return Bad(part, absl::StrCat("layers[", i, "]"), absl::StrCat(layers[i]),
+                   absl::StrCat("layers ascend, from 0 to ", record_.layers - 1));
+      }
+      least = int64_t{layers[i]} + 1;
+    }
+    const auto lifetime = static_cast<int64_t>(layers.size());
+    SINKD_RETURN_IF_ERROR(
+        Integer(part, "l_start", sink.level.l_start, layers.front(), layers.front()));
+    SINKD_RETURN_IF_ERROR(Integer(part, "lifetime", sink.level.lifetime, lifetime, lifetime));
+    const bool contiguous = layers.back() - layers.front() + 1 == lifetime;
+    if (sink.contiguous == contiguous) return absl::OkStatus();
+    return Bad(part, "contiguous", sink.contiguous ? "true" : "false",
+               contiguous ? "its layers have no gap" : "its layers have a gap");
+  }
+
+  absl::Status CheckCompensation(const CompensationCurves& curves) const {
+    const Part part{"compensation"};
+    SINKD_RETURN_IF_ERROR(Curve(part, "primary", curves.primary, -kRounding, 1 + kRounding));
+    SINKD_RETURN_IF_ERROR(Curve(part, "secondary", curves.secondary, -kRounding, kAny));
+    SINKD_RETURN_IF_ERROR(Curve(part, "rest", curves.rest, -kRounding, kAny));
+    return Curve(part, "primary_norm", curves.primary_norm, 0, kAny);
+  }
+
+  absl::Status CheckSinkRate(const SinkRateCounts& counts) const {
+    const Part part{"sink_rate"};
+    SINKD_RETURN_IF_ERROR(Integer(part, "cells", counts.cells, 0, kMostCount));
+    SINKD_RETURN_IF_ERROR(
+        Size(part, "hits", counts.hits.size(), 0, std::min(kMostRatePositions, record_.positions)));
+    for (size_t i = 0; i < counts.hits.size(); ++i) {
+      if (counts.hits[i] >= 0 && counts.hits[i] <= counts.cells) continue;
+      return Bad(part, absl::StrCat("hits[", i, "]"), absl::StrCat(counts.hits[i]),
+                 absl::StrCat("it is from 0 to ", counts.cells));
+    }
+    return Integer(part, "undefined", counts.undefined, 0,
+                   static_cast<int64_t>(counts.hits.size()));
+  }
+
+  absl::Status CheckPortrait(const Portrait& portrait) const {
+    const Part part{"portrait"};
+    SINKD_RETURN_IF_ERROR(Integer(part, "columns", portrait.columns, 1,
+                                  std::min(kPortraitColumns, record_.positions)));
+    if (!portrait.token_texts.empty()) {
+      SINKD_RETURN_IF_ERROR(Size(part, "token_texts", portrait.token_texts.size(),
+                                 record_.positions, record_.positions));
+    }
+    const int64_t norms = record_.layers * portrait.columns;
+    SINKD_RETURN_IF_ERROR(Size(part, "state_norms", portrait.state_norms.size(), norms, norms));
+    return Numbers(part, "state_norms", portrait.state_norms, 0, kAny);
+  }
+
+  const SampleRecord& record_;
+};
 
 }  // namespace
 
 absl::Status CheckRecord(const SampleRecord& record) {
-  if (record.layers < 2) return Inconsistent(record, "fewer than 2 layers");
-  if (record.positions < 1) return Inconsistent(record, "no positions");
-  if (record.window_start < 0 || record.window_start >= record.window_end ||
-      record.window_end > record.layers) {
-    return Inconsistent(record, absl::StrCat("the window [", record.window_start, ", ",
-                                             record.window_end, ") is not within the layers"));
-  }
-  SINKD_RETURN_IF_ERROR(CheckSink(record, record.primary));
-  for (const Sink& sink : record.sinks) SINKD_RETURN_IF_ERROR(CheckSink(record, sink));
-  if (record.compensation) SINKD_RETURN_IF_ERROR(CheckCurves(record));
-  SINKD_RETURN_IF_ERROR(CheckPortrait(record));
-  return CheckLearnedSinks(record);
+  return RecordChecker(record).Check();
 }
 
 }  // namespace sinkd

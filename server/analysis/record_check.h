@@ -3,13 +3,19 @@
 // Thread-safety: pure functions.
 #pragma once
 
+#include <cstdint>
+
 #include <absl/status/status.h>
 
 #include "server/analysis/records.h"
 
 namespace sinkd {
 
-// INVALID_ARGUMENT naming the record and what is wrong with it (reason INCONSISTENT_RECORD).
+// Of a model.
+inline constexpr int64_t kMostLayers = 65'536;
+
+// INVALID_ARGUMENT naming the record, the field, its value and what it may be (reason
+// INCONSISTENT_RECORD). Fields are called as in sinks.v1.SampleRecord.
 absl::Status CheckRecord(const SampleRecord& record);
 
 }  // namespace sinkd

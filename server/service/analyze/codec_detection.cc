@@ -47,10 +47,10 @@ bool IsDate(std::string_view text) {
       !digits(5, 2, &month) || !digits(8, 2, &day)) {
     return false;
   }
-  return std::chrono::year_month_day(std::chrono::year(year),
-                                     std::chrono::month(static_cast<unsigned>(month)),
-                                     std::chrono::day(static_cast<unsigned>(day)))
-      .ok();
+  return year >= 1 && std::chrono::year_month_day(std::chrono::year(year),
+                                                  std::chrono::month(static_cast<unsigned>(month)),
+                                                  std::chrono::day(static_cast<unsigned>(day)))
+                          .ok();
 }
 
 }  // namespace
@@ -101,10 +101,11 @@ absl::StatusOr<std::string> DecodeTemplateDate(const std::string* given,
   const std::string& date = given != nullptr ? *given : otherwise;
   if (IsDate(date)) return date;
   const std::string field = prefix + "template_date";
-  return InvalidArgument(field + " is not a date", {.reason = "INVALID_DATE",
-                                                    .subject = field,
-                                                    .value = Shorten(date),
-                                                    .fix = "write it as YYYY-MM-DD"});
+  return InvalidArgument(field + " is not a date",
+                         {.reason = "INVALID_DATE",
+                          .subject = field,
+                          .value = Shorten(date),
+                          .fix = "write it as YYYY-MM-DD, from 0001-01-01"});
 }
 
 }  // namespace sinkd

@@ -1,7 +1,5 @@
 #include "server/service/runs/decode_record.h"
 
-#include <algorithm>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -13,21 +11,11 @@
 namespace sinkd {
 namespace {
 
-// So that sums over any number of records that fit a disk stay within 64 bits.
-constexpr int64_t kMaxCount = std::numeric_limits<int32_t>::max();
-constexpr int kMaxRatePositions = 4096;
-
 absl::Status Bad(const sinks::v1::SampleRecord& record, const std::string& field,
                  const std::string& value, const std::string& fix) {
   return InvalidArgument(
       absl::StrCat("record of sample ", record.sample_index(), ": ", field, " cannot be"),
       {.reason = "INCONSISTENT_RECORD", .subject = field, .value = value, .fix = fix});
-}
-
-absl::Status CheckCount(const sinks::v1::SampleRecord& record, const std::string& field,
-                        int64_t value, int64_t most = kMaxCount) {
-  if (value >= 0 && value <= most) return absl::OkStatus();
-  return Bad(record, field, absl::StrCat(value), absl::StrCat("it is from 0 to ", most));
 }
 
 template <typename T>
@@ -48,11 +36,12 @@ std::optional<SinkKind> DecodeKind(sinks::v1::SinkKind kind) {
   }
 }
 
-absl::StatusOr<Sink> DecodeSink(const sinks::v1::SampleRecord& record, const sinks::v1::Sink& in) {
+absl::StatusOr<Sink> DecodeSink(const sinks::v1::SampleRecord& record, const std::string& place,
+                                const sinks::v1::Sink& in) {
   const std::optional<SinkKind> kind = DecodeKind(in.kind());
   if (!kind) {
-    return Bad(record, "sink.kind", absl::StrCat(static_cast<int>(in.kind())),
-               "use primary, secondary or noise");
+    return Bad(record, place + ".kind", absl::StrCat(static_cast<int>(in.kind())),
+               "it is SINK_KIND_PRIMARY, SINK_KIND_SECONDARY or SINK_KIND_NOISE");
   }
   Sink out;
   out.position = in.position();
@@ -71,18 +60,11 @@ absl::StatusOr<Sink> DecodeSink(const sinks::v1::SampleRecord& record, const sin
   return out;
 }
 
-absl::StatusOr<SinkRateCounts> DecodeCounts(const sinks::v1::SampleRecord& record) {
-  const sinks::v1::SinkRateCounts& in = record.sink_rate();
-  SINKD_RETURN_IF_ERROR(CheckCount(record, "sink_rate.cells", in.cells()));
-  SINKD_RETURN_IF_ERROR(CheckCount(record, "sink_rate.hits", in.hits_size(), kMaxRatePositions));
-  SINKD_RETURN_IF_ERROR(CheckCount(record, "sink_rate.undefined", in.undefined(), in.hits_size()));
-  for (const int64_t hits : in.hits()) {
-    SINKD_RETURN_IF_ERROR(CheckCount(record, "sink_rate.hits", hits, in.cells()));
-  }
-  return SinkRateCounts{.left_out = in.left_out(),
-                        .cells = in.cells(),
-                        .hits = Values(in.hits()),
-                        .undefined = in.undefined()};
+SinkRateCounts DecodeCounts(const sinks::v1::SinkRateCounts& in) {
+  return {.left_out = in.left_out(),
+          .cells = in.cells(),
+          .hits = Values(in.hits()),
+          .undefined = in.undefined()};
 }
 
 CompensationCurves DecodeCurves(const sinks::v1::CompensationCurves& in) {
@@ -102,7 +84,6 @@ Portrait DecodePortrait(const sinks::v1::Portrait& in) {
 
 absl::StatusOr<SampleRecord> DecodeRecord(const sinks::v1::SampleRecord& proto) {
   if (proto.continued()) return Bad(proto, "continued", "true", "join the parts of a record");
-  SINKD_RETURN_IF_ERROR(CheckCount(proto, "positions", proto.positions()));
   SampleRecord out;
   out.sample_index = proto.sample_index();
   out.sample_id = proto.sample_id();
@@ -114,16 +95,15 @@ absl::StatusOr<SampleRecord> DecodeRecord(const sinks::v1::SampleRecord& proto) 
   out.token_spans_boundary = proto.token_spans_boundary();
   out.window_start = proto.window_start();
   out.window_end = proto.window_end();
-  SINKD_ASSIGN_OR_RETURN(out.primary, DecodeSink(proto, proto.primary()));
+  SINKD_ASSIGN_OR_RETURN(out.primary, DecodeSink(proto, "primary", proto.primary()));
   out.sinks.reserve(static_cast<size_t>(proto.sinks_size()));
-  for (const sinks::v1::Sink& sink : proto.sinks()) {
-    SINKD_ASSIGN_OR_RETURN(out.sinks.emplace_back(), DecodeSink(proto, sink));
+  for (int i = 0; i < proto.sinks_size(); ++i) {
+    SINKD_ASSIGN_OR_RETURN(out.sinks.emplace_back(),
+                           DecodeSink(proto, absl::StrCat("sinks[", i, "]"), proto.sinks(i)));
   }
   out.undecided = proto.undecided();
   if (proto.has_compensation()) out.compensation = DecodeCurves(proto.compensation());
-  if (proto.has_sink_rate()) {
-    SINKD_ASSIGN_OR_RETURN(out.sink_rate, DecodeCounts(proto));
-  }
+  if (proto.has_sink_rate()) out.sink_rate = DecodeCounts(proto.sink_rate());
   if (proto.has_portrait()) out.portrait = DecodePortrait(proto.portrait());
   out.learned_sink_mass = Values(proto.learned_sink_mass());
   SINKD_RETURN_IF_ERROR(CheckRecord(out));

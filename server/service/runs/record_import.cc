@@ -4,6 +4,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "server/analysis/record_check.h"
 #include "server/base/status.h"
 #include "server/service/analyze/codec_spec.h"
 #include "server/service/runs/codec_run.h"
@@ -77,10 +78,11 @@ absl::Status RecordImport::TakeFormat(const sinks::v1::ImportHeader& header) {
     case sinks::v1::IMPORT_FORMAT_PUBLISHED_ROWS:
       published_ = true;
       row_format_.layers = layers_ = header.layers();
-      if (header.layers() >= 2) return absl::OkStatus();
-      return BadHeader("layers", " is the number of the model's blocks, at least 2",
-                       absl::StrCat(header.layers()),
-                       "say how many blocks the model has, since published rows do not");
+      if (header.layers() >= 2 && header.layers() <= kMostLayers) return absl::OkStatus();
+      return BadHeader(
+          "layers", absl::StrCat(" is the number of the model's blocks, from 2 to ", kMostLayers),
+          absl::StrCat(header.layers()),
+          "say how many blocks the model has, since published rows do not");
     default:
       return BadHeader("format", " is not a value this server knows",
                        absl::StrCat(static_cast<int>(header.format())),

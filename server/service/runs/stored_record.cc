@@ -53,6 +53,15 @@ absl::Status TakeOutcome(const sinks::v1::StoredRecord& proto, Record& out) {
       return absl::OkStatus();
     }
     case sinks::v1::StoredRecord::kError:
+      if (proto.error().sample_index() < 0) {
+        return BadStored(absl::StrCat("error.sample_index of a stored record is ",
+                                      proto.error().sample_index(), ", and it is from 0 on"),
+                         proto, "give the sample's place in its stream");
+      }
+      if (FromRpcStatus(proto.error().status()).ok()) {
+        return BadStored("error.status of a stored record is none of an error", proto,
+                         "give the code of an error, or the sample's record");
+      }
       out.failed = true;
       out.sample_index = proto.error().sample_index();
       out.payload = proto.error().SerializeAsString();
@@ -161,5 +170,11 @@ absl::StatusOr<sinks::v1::SampleError> ReadFailure(const Record& record) {
   if (!error.ParseFromString(record.payload)) return NoPayload(record);
   return error;
 }
+  for (const int32_t id : proto.token_ids().ids()) {
+    if (id >= 0) continue;
+    return BadStored(
+        absl::StrCat("token_ids of a stored record hold ", id, ", and a token id is from 0 on"),
+        proto, "leave token_ids out, or give the sample's own");
+  }
 
 }  // namespace sinkd
