@@ -105,8 +105,9 @@ absl::Status RunClient::Delete(std::string_view name, const CallOptions& options
   });
 }
 
-absl::Status RunClient::SampleKeys(std::string_view name, const CallOptions& options,
-                                   const std::function<void(const std::string&)>& visit) const {
+absl::Status RunClient::SampleKeys(
+    std::string_view name, const CallOptions& options,
+    const std::function<void(const std::string&, const std::string&)>& visit) const {
   v1::ListSampleKeysRequest first;
   first.set_name(RunName(name));
   return ReadPages(first,
@@ -117,7 +118,10 @@ absl::Status RunClient::SampleKeys(std::string_view name, const CallOptions& opt
                            return stub_->ListSampleKeys(context, request, &response);
                          });
                      if (!status.ok()) return status;
-                     for (const std::string& key : response.sample_keys()) visit(key);
+                     for (int i = 0; i < response.sample_keys_size(); ++i) {
+                       const bool known = i < response.input_digests_size();
+                       visit(response.sample_keys(i), known ? response.input_digests(i) : "");
+                     }
                      return response.next_page_token();
                    });
 }
@@ -154,10 +158,6 @@ absl::Status RunClient::Studies(
   return ReadStream<v1::ListStudiesResponse>(call, *stream, visit);
 }
 
-absl::StatusOr<v1::ImportRecordsResponse> RunClient::Import(const ImportSource& next,
-                                                            const CallOptions& options) const {
-  ScopedCall call(options);
-  v1::ImportRecordsResponse response;
 absl::Status RunClient::BackUp(
     const CallOptions& options,
     const std::function<absl::Status(const v1::BackUpStoreResponse&)>& visit) const {
@@ -166,6 +166,10 @@ absl::Status RunClient::BackUp(
   return ReadStream<v1::BackUpStoreResponse>(call, *stream, visit);
 }
 
+absl::StatusOr<v1::ImportRecordsResponse> RunClient::Import(const ImportSource& next,
+                                                            const CallOptions& options) const {
+  ScopedCall call(options);
+  v1::ImportRecordsResponse response;
   const auto stream = stub_->ImportRecords(call.context(), &response);
   absl::Status own;
   while (true) {

@@ -39,9 +39,10 @@ class RunClient {
                                           const CallOptions& options) const;
   absl::Status Delete(std::string_view name, const CallOptions& options) const;
 
-  // Every key that the run holds, a page at a time.
+  // Every key that the run holds, and the digest of its input or nothing, a page at a time.
   absl::Status SampleKeys(std::string_view name, const CallOptions& options,
-                          const std::function<void(const std::string&)>& visit) const;
+                          const std::function<void(const std::string& key,
+                                                   const std::string& input_digest)>& visit) const;
 
   absl::Status Records(
       const sinks::v1::StreamRecordsRequest& request, const CallOptions& options,
@@ -60,12 +61,12 @@ class RunClient {
   absl::StatusOr<sinks::v1::ImportRecordsResponse> Import(const ImportSource& next,
                                                           const CallOptions& options) const;
 
- private:
   // A copy of the server's store, piece by piece. An error of `visit` cancels the call.
   absl::Status BackUp(
       const CallOptions& options,
       const std::function<absl::Status(const sinks::v1::BackUpStoreResponse&)>& visit) const;
 
+ private:
   std::unique_ptr<sinks::v1::RunService::StubInterface> stub_;
   RetryPolicy retry_;
 };

@@ -1,6 +1,6 @@
-// Sha256: a digest of bytes as text.
+// Sha256: a digest of bytes, as bytes and as text.
 //
-// Thread-safety: pure function.
+// Thread-safety: pure functions.
 #pragma once
 
 #include <string>
@@ -8,6 +8,10 @@
 
 namespace sinkd {
 
+// 32 bytes.
+std::string Sha256Bytes(std::string_view bytes);
+// Two hexadecimal digits a byte.
+std::string Hex(std::string_view bytes);
 // 64 hexadecimal digits.
 std::string Sha256(std::string_view bytes);
 

@@ -23,9 +23,10 @@ int64_t BytesOf(std::span<const Record> records) {
 AppendQueue::AppendQueue(Database& database, std::function<StoreTime()> now)
     : database_(database), now_(std::move(now)) {}
 
-absl::StatusOr<std::vector<bool>> AppendQueue::Append(std::string_view run_id,
-                                                      std::span<const Record> records) {
-  Waiting own{.request = {.run_id = run_id, .records = records}};
+absl::StatusOr<std::vector<Kept>> AppendQueue::Append(std::string_view run_id,
+                                                      std::span<const Record> records,
+                                                      const AppendOptions& options) {
+  Waiting own{.request = {.run_id = run_id, .records = records, .options = options}};
   std::unique_lock lock(mutex_);
   waiting_.push_back(&own);
   progress_.wait(lock, [&] { return own.done || waiting_.front() == &own; });

@@ -26,8 +26,8 @@ class AppendQueue {
   AppendQueue(Database& database, std::function<StoreTime()> now);
 
   // The records have been checked (run_rules.h).
-  absl::StatusOr<std::vector<bool>> Append(std::string_view run_id,
-                                           std::span<const Record> records);
+  absl::StatusOr<std::vector<Kept>> Append(std::string_view run_id, std::span<const Record> records,
+                                           const AppendOptions& options);
 
  private:
   struct Waiting {

@@ -1,5 +1,6 @@
 #include "server/store/record_append.h"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -15,15 +16,20 @@ namespace {
 
 constexpr std::string_view kInsert =
     "INSERT INTO records (run, sequence, sample_key, sample_index, failed, tokens, primary_sinks, "
-    "secondary_sinks, noise_sinks, payload, input) "
-    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    "secondary_sinks, noise_sinks, payload, input, input_digest) "
+    "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+
+constexpr std::string_view kReplace =
+    "UPDATE records SET sample_index = $4, failed = $5, tokens = $6, primary_sinks = $7, "
+    "secondary_sinks = $8, noise_sinks = $9, payload = $10, input = $11, input_digest = $12 "
+    "WHERE run = $1 AND sequence = $2 AND sample_key = $3";
 
 constexpr std::string_view kCount =
     "UPDATE runs SET updated_us = $2, samples = samples + $3, failed_samples = failed_samples + "
     "$4, "
     "tokens = tokens + $5, primary_sinks = primary_sinks + $6, "
-    "secondary_sinks = secondary_sinks + $7, noise_sinks = noise_sinks + $8, bytes = bytes + $9 "
-    "WHERE number = $1";
+    "secondary_sinks = secondary_sinks + $7, noise_sinks = noise_sinks + $8, bytes = bytes + $9, "
+    "samples_without_digest = samples_without_digest + $10 WHERE number = $1";
 
 struct RunPosition {
   int64_t number = 0;
@@ -62,14 +68,16 @@ absl::StatusOr<std::vector<bool>> FindNew(Connection& connection, const RunPosit
   return is_new;
 }
 
-void Count(const Record& record, RunCounts& counts) {
-  ++counts.samples;
-  counts.failed_samples += record.failed ? 1 : 0;
-  counts.tokens += record.tokens;
-  counts.sinks.primary += record.sinks.primary;
-  counts.sinks.secondary += record.sinks.secondary;
-  counts.sinks.noise += record.sinks.noise;
-  counts.bytes += RecordBytes(record);
+// Adds the record to the counts, or with -1 takes it out.
+void Count(const Record& record, int64_t times, RunCounts& counts) {
+  counts.samples += times;
+  counts.failed_samples += record.failed ? times : 0;
+  counts.tokens += times * record.tokens;
+  counts.sinks.primary += times * record.sinks.primary;
+  counts.sinks.secondary += times * record.sinks.secondary;
+  counts.sinks.noise += times * record.sinks.noise;
+  counts.bytes += times * RecordBytes(record);
+  counts.samples_without_digest += record.input_digest.empty() ? times : 0;
 }
 
 Values RecordValues(const Record& record, int64_t run_number, int64_t sequence) {
@@ -83,7 +91,38 @@ Values RecordValues(const Record& record, int64_t run_number, int64_t sequence) 
           record.sinks.secondary,
           record.sinks.noise,
           Bytes{record.payload},
-          record.input ? Value(Bytes{*record.input}) : Value()};
+          record.input ? Value(Bytes{*record.input}) : Value(),
+          record.input_digest.empty() ? Value() : Value(Bytes{record.input_digest})};
+}
+
+bool IsSameSample(const Record& held, const Record& record, const AppendOptions& options) {
+  if (!held.input_digest.empty() && !record.input_digest.empty()) {
+    return held.input_digest == record.input_digest;
+  }
+  if (options.compare_payloads) {
+    return held.failed == record.failed && held.payload == record.payload;
+  }
+  return !options.replace;
+}
+
+// A record whose key the run holds.
+absl::StatusOr<Kept> Reconcile(Connection& connection, int64_t run_number, const Record& record,
+                               const AppendOptions& options, RunCounts& counts) {
+  std::optional<Record> held;
+  SINKD_RETURN_IF_ERROR(connection.Query(
+      StrCat("SELECT ", kRecordColumns, ", input FROM records WHERE run = $1 AND sample_key = $2"),
+      {run_number, std::string_view(record.sample_key)}, [&](const Row& row) {
+        held = ReadRecord(row, /*with_input=*/true);
+        return true;
+      }));
+  if (!held) return Internal("a record that was found is not there");
+  if (IsSameSample(*held, record, options)) return Kept::kHeld;
+  if (!options.replace) return Kept::kDiffers;
+  SINKD_RETURN_IF_ERROR(
+      connection.Execute(kReplace, RecordValues(record, run_number, held->sequence)).status());
+  Count(*held, -1, counts);
+  Count(record, 1, counts);
+  return Kept::kReplaced;
 }
 
 }  // namespace
@@ -94,21 +133,31 @@ absl::Status AppendRecords(Connection& connection, StoreTime now, AppendRequest&
     request.answer = run ? RunComplete(request.run_id) : RunNotFound(request.run_id);
     return absl::OkStatus();
   }
-  SINKD_ASSIGN_OR_RETURN(std::vector<bool> is_new, FindNew(connection, *run, request.records));
+  SINKD_ASSIGN_OR_RETURN(const std::vector<bool> is_new,
+                         FindNew(connection, *run, request.records));
   RunCounts counts;
   std::vector<Values> rows;
   for (size_t i = 0; i < request.records.size(); ++i) {
     if (!is_new[i]) continue;
-    Count(request.records[i], counts);
+    Count(request.records[i], 1, counts);
     rows.push_back(RecordValues(request.records[i], run->number, run->samples + counts.samples));
   }
-  request.answer = std::move(is_new);
-  if (rows.empty()) return absl::OkStatus();
-  SINKD_RETURN_IF_ERROR(connection.ExecuteMany(kInsert, rows).status());
+  if (!rows.empty()) SINKD_RETURN_IF_ERROR(connection.ExecuteMany(kInsert, rows).status());
+  std::vector<Kept> kept(is_new.size(), Kept::kAdded);
+  for (size_t i = 0; i < kept.size(); ++i) {
+    if (is_new[i]) continue;
+    SINKD_ASSIGN_OR_RETURN(
+        kept[i], Reconcile(connection, run->number, request.records[i], request.options, counts));
+  }
+  const bool changed = std::any_of(kept.begin(), kept.end(), [](Kept one) {
+    return one == Kept::kAdded || one == Kept::kReplaced;
+  });
+  request.answer = std::move(kept);
+  if (!changed) return absl::OkStatus();
   return connection
       .Execute(kCount, {run->number, Microseconds(now), counts.samples, counts.failed_samples,
                         counts.tokens, counts.sinks.primary, counts.sinks.secondary,
-                        counts.sinks.noise, counts.bytes})
+                        counts.sinks.noise, counts.bytes, counts.samples_without_digest})
       .status();
 }
 

@@ -17,8 +17,9 @@ namespace sinkd {
 struct AppendRequest {
   std::string_view run_id;
   std::span<const Record> records;
-  // An entry a record: was it new? Or why this run takes none.
-  absl::StatusOr<std::vector<bool>> answer = std::vector<bool>();
+  AppendOptions options;
+  // An entry a record, or why this run takes none.
+  absl::StatusOr<std::vector<Kept>> answer = std::vector<Kept>();
 };
 
 // Adds a request's records inside the writer's transaction and sets its answer. The status is that

@@ -29,7 +29,8 @@ NumberedRun ReadRun(const Row& row) {
                              .sinks = {.primary = row.Integer(11),
                                        .secondary = row.Integer(12),
                                        .noise = row.Integer(13)},
-                             .bytes = row.Integer(14)}}};
+                             .bytes = row.Integer(14),
+                             .samples_without_digest = row.Integer(15)}}};
 }
 
 // Names and values hold no NUL, so it may end each.
@@ -65,8 +66,10 @@ Record ReadRecord(const Row& row, bool with_input) {
       .failed = row.Integer(3) != 0,
       .tokens = row.Integer(4),
       .sinks = {.primary = row.Integer(5), .secondary = row.Integer(6), .noise = row.Integer(7)},
-      .payload = std::string(row.Text(8))};
-  if (with_input && !row.IsNull(9)) record.input = std::string(row.Text(9));
+      .payload = std::string(row.Text(8)),
+      .input_digest = std::string(row.IsNull(9) ? std::string_view() : row.Text(9)),
+      .input = std::nullopt};
+  if (with_input && !row.IsNull(10)) record.input = std::string(row.Text(10));
   return record;
 }
 

@@ -22,7 +22,7 @@ int64_t Microseconds(StoreTime time);
 // "SELECT <these> FROM runs", and the run that such a row holds.
 inline constexpr std::string_view kRunColumns =
     "number, id, model_id, labels, spec, state, created_us, updated_us, samples, failed_samples, "
-    "tokens, primary_sinks, secondary_sinks, noise_sinks, bytes";
+    "tokens, primary_sinks, secondary_sinks, noise_sinks, bytes, samples_without_digest";
 struct NumberedRun {
   int64_t number = 0;
   Run run;
@@ -36,7 +36,7 @@ Labels UnpackLabels(std::string_view packed);
 // "SELECT <these> FROM records", and with_input ", input" after them.
 inline constexpr std::string_view kRecordColumns =
     "sequence, sample_key, sample_index, failed, tokens, primary_sinks, secondary_sinks, "
-    "noise_sinks, payload";
+    "noise_sinks, payload, input_digest";
 Record ReadRecord(const Row& row, bool with_input);
 
 // The run of this id; RUN_NOT_FOUND.

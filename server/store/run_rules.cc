@@ -73,6 +73,8 @@ absl::Status CheckLabels(const Labels& labels) {
 
 absl::Status CheckRecord(const Record& record) {
   SINKD_RETURN_IF_ERROR(CheckSampleKey(record.sample_key));
+  SINKD_RETURN_IF_ERROR(CheckRange("input_digest", static_cast<int64_t>(record.input_digest.size()),
+                                   0, int64_t{kMaxTextBytes}));
   return CheckSize("record", RecordBytes(record));
 }
 

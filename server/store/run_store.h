@@ -7,8 +7,9 @@
 //
 // A sample is named by its key, which the caller chooses and which is unique inside a run: the same
 // key appended twice is kept once, and the first one stays. Whoever lost an answer may therefore
-// append again. Store a failure only if sending the sample again would fail again: its key counts
-// as present.
+// append again. That it is the same sample is told by the digest of its input: another one of this
+// key is not kept, and not taken for the first. Store a failure only if sending the sample again
+// would fail again: its key counts as present.
 //
 // Durability: when Create, Append, AddStudy, SetState or Delete returns OK, what it did survives a
 // killed process and a power cut. Units: times are UTC in microseconds; sizes are bytes. Ownership:
@@ -68,6 +69,7 @@ struct RunCounts {
   int64_t tokens = 0;
   SinkCounts sinks;
   int64_t bytes = 0;  // of keys, payloads, inputs and studies; the disk holds about a fifth more
+  int64_t samples_without_digest = 0;  // records whose input_digest is empty
   bool operator==(const RunCounts&) const = default;
 };
 
@@ -98,6 +100,7 @@ struct Record {
   int64_t tokens = 0;
   SinkCounts sinks;
   std::string payload;
+  std::string input_digest;          // of what the sample was, up to 255 bytes; empty: not known
   std::optional<std::string> input;  // what the sample was, so that it can be run again
 };
 
@@ -138,8 +141,9 @@ struct ReadOptions {
 };
 
 struct KeyPage {
-  std::vector<std::string> keys;  // in the order of storing; empty when there are no more
-  int64_t next_after = 0;         // where the next page begins
+  std::vector<std::string> keys;           // in the order of storing; empty when there are no more
+  std::vector<std::string> input_digests;  // of each
+  int64_t next_after = 0;                  // where the next page begins
 };
 
 // What Prune removes: runs that are complete, the one longest without a change first.
@@ -163,6 +167,22 @@ class StoreCopy {
   virtual absl::StatusOr<std::string> Next(size_t most) = 0;
 };
 
+struct AppendOptions {
+  // A record whose key is there with another input, or where one of the two inputs is not known,
+  // takes that one's place; what it was is gone.
+  bool replace = false;
+  // Where an input is not known, it is the same when the payload is.
+  bool compare_payloads = false;
+};
+
+// What became of an appended record.
+enum class Kept {
+  kAdded,
+  kReplaced,  // took the place of the one that was there under its key
+  kHeld,      // was there: the same input, or one is not known
+  kDiffers,   // not kept: there is another input under its key
+};
+
 class RunStore {
  public:
   virtual ~RunStore() = default;
@@ -176,11 +196,16 @@ class RunStore {
   // that met an error; Prune and the next start see to it.
   virtual absl::Status Delete(std::string_view run_id) = 0;
 
-  // Adds all records or, on an error, none. The answer has one entry a record: true when it was
-  // stored, false when its key was there before (in the run, or earlier in `records`).
+  // Adds all records or, on an error, none. The answer has one entry a record; those of a key that
+  // comes twice are compared as if they came one after the other.
   // Calls from several threads share one transaction.
-  virtual absl::StatusOr<std::vector<bool>> Append(std::string_view run_id,
-                                                   std::span<const Record> records) = 0;
+  virtual absl::StatusOr<std::vector<Kept>> Append(std::string_view run_id,
+                                                   std::span<const Record> records,
+                                                   const AppendOptions& options) = 0;
+  absl::StatusOr<std::vector<Kept>> Append(std::string_view run_id,
+                                           std::span<const Record> records) {
+    return Append(run_id, records, {});
+  }
 
   // Up to `limit` (1 to 10,000) keys stored after `after`.
   virtual absl::StatusOr<KeyPage> ListKeys(std::string_view run_id, int64_t after, int limit) = 0;

@@ -67,6 +67,14 @@ const Migration kMigrations[] = {
                   report {bytes} NOT NULL))",
              "CREATE INDEX studies_by_run ON studies (run, number)",
          }},
+    // Records that were there before have no digest of their input, and are counted.
+    {.version = 3,
+     .statements =
+         {
+             "ALTER TABLE records ADD COLUMN input_digest {bytes}",
+             "ALTER TABLE runs ADD COLUMN samples_without_digest BIGINT NOT NULL DEFAULT 0",
+             "UPDATE runs SET samples_without_digest = samples",
+         }},
 };
 
 absl::StatusOr<int64_t> CurrentVersion(Connection& connection) {

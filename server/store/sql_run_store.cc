@@ -141,11 +141,12 @@ absl::Status SqlRunStore::Delete(std::string_view run_id) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<bool>> SqlRunStore::Append(std::string_view run_id,
-                                                      std::span<const Record> records) {
+absl::StatusOr<std::vector<Kept>> SqlRunStore::Append(std::string_view run_id,
+                                                      std::span<const Record> records,
+                                                      const AppendOptions& options) {
   SINKD_RETURN_IF_ERROR(CheckRunId(run_id));
   for (const Record& record : records) SINKD_RETURN_IF_ERROR(CheckRecord(record));
-  return appends_.Append(run_id, records);
+  return appends_.Append(run_id, records, options);
 }
 
 absl::StatusOr<KeyPage> SqlRunStore::ListKeys(std::string_view run_id, int64_t after, int limit) {
@@ -156,11 +157,12 @@ absl::StatusOr<KeyPage> SqlRunStore::ListKeys(std::string_view run_id, int64_t a
     page = {.next_after = after};
     SINKD_ASSIGN_OR_RETURN(const int64_t number, FindRunNumber(connection, run_id));
     return connection.Query(
-        "SELECT sequence, sample_key FROM records WHERE run = $1 AND sequence > $2 "
-        "ORDER BY sequence LIMIT $3",
+        "SELECT sequence, sample_key, input_digest FROM records "
+        "WHERE run = $1 AND sequence > $2 ORDER BY sequence LIMIT $3",
         {number, after, int64_t{limit}}, [&](const Row& row) {
           page.next_after = row.Integer(0);
           page.keys.emplace_back(row.Text(1));
+          page.input_digests.emplace_back(row.IsNull(2) ? std::string_view() : row.Text(2));
           return true;
         });
   }));

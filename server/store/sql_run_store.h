@@ -21,8 +21,9 @@ class SqlRunStore : public RunStore {
   absl::StatusOr<RunPage> List(const ListOptions& options) override;
   absl::Status SetState(std::string_view run_id, RunState state) override;
   absl::Status Delete(std::string_view run_id) override;
-  absl::StatusOr<std::vector<bool>> Append(std::string_view run_id,
-                                           std::span<const Record> records) override;
+  using RunStore::Append;
+  absl::StatusOr<std::vector<Kept>> Append(std::string_view run_id, std::span<const Record> records,
+                                           const AppendOptions& options) override;
   absl::StatusOr<KeyPage> ListKeys(std::string_view run_id, int64_t after, int limit) override;
   absl::StatusOr<std::vector<Record>> ReadRecords(std::string_view run_id,
                                                   const ReadOptions& options) override;

@@ -83,7 +83,7 @@ double Fill(RunStore& store, const Size& size) {
     std::vector<sinkd::Record> records;
     for (int i = 0; i < size.records; ++i) {
       const sinkd::SampleRecord record = maker.Make(i);
-      records.push_back(sinkd::KeepRecord(record.sample_id, record));
+      records.push_back(sinkd::KeepRecord(record.sample_id, "", record));
       bytes += static_cast<double>(records.back().payload.size());
     }
     Require(store.Append(spec.run_id, records));

@@ -99,7 +99,10 @@ grpc::Status FakeRuns::ListSampleKeys(grpc::ServerContext*,
   if (Find(request->name()) == nullptr) return NoRun(request->name());
   const size_t begin = BeginOf(request->page_token());
   const size_t end = std::min(begin + 2, keys.size());
-  for (size_t i = begin; i < end; ++i) response->add_sample_keys(keys[i]);
+  for (size_t i = begin; i < end; ++i) {
+    response->add_sample_keys(keys[i]);
+    if (!input_digests.empty()) response->add_input_digests(input_digests[i]);
+  }
   if (end < keys.size()) response->set_next_page_token(std::to_string(end));
   return grpc::Status::OK;
 }
@@ -138,9 +141,6 @@ grpc::Status FakeRuns::SummarizeRuns(grpc::ServerContext*, const v1::SummarizeRu
   return grpc::Status::OK;
 }
 
-grpc::Status FakeRuns::ImportRecords(grpc::ServerContext*,
-                                     grpc::ServerReader<v1::ImportRecordsRequest>* reader,
-                                     v1::ImportRecordsResponse* response) {
 grpc::Status FakeRuns::BackUpStore(grpc::ServerContext*, const v1::BackUpStoreRequest*,
                                    grpc::ServerWriter<v1::BackUpStoreResponse>* writer) {
   v1::BackUpStoreResponse response;
@@ -153,6 +153,9 @@ grpc::Status FakeRuns::BackUpStore(grpc::ServerContext*, const v1::BackUpStoreRe
   return grpc::Status::OK;
 }
 
+grpc::Status FakeRuns::ImportRecords(grpc::ServerContext*,
+                                     grpc::ServerReader<v1::ImportRecordsRequest>* reader,
+                                     v1::ImportRecordsResponse* response) {
   std::vector<v1::ImportRecordsRequest> requests;
   v1::ImportRecordsRequest request;
   while (reader->Read(&request)) {

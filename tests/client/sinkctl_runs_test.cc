@@ -1,4 +1,8 @@
 // sinkctl and stored runs: `runs ...`, and analyses that keep one.
+#include <unistd.h>
+
+#include <fstream>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/client/sinkctl_fixture.h"
@@ -255,6 +259,75 @@ TEST_F(SinkctlTest, SendsOnlyWhatTheRunDoesNotHold) {
   // A run that is not there holds nothing.
   EXPECT_EQ(RunWithInput({"detect", "alpha", "--run", "none", "--resume"}, input).exit_code, 0);
   EXPECT_THAT(server_.last_samples(), SizeIs(4));
+}
+
+// The digest of {"text": "x"}: sha256sum of \x02\x0a\x01x.
+std::string DigestOfX() {
+  return {
+      "\x70\x0f\xf4\xe4\x29\xeb\x9c\x47\x29\xdf\x8c\xe8\x3b\x73\xa8\xb4"
+      "\xf7\x48\x64\x06\x02\x2a\xd1\xe9\xa0\xdd\x21\x55\x15\xa0\x5d\x20",
+      32};
+}
+
+TEST_F(SinkctlTest, SendsWhatTheRunHoldsWithAnotherText) {
+  server_.runs.input_digests = {DigestOfX(), std::string(32, 'o'), ""};
+  std::string input;
+  for (const char* id : {"one", "two", "three", "new"}) {
+    input += std::string("{\"text\": \"x\", \"id\": \"") + id + "\"}\n";
+  }
+  std::vector<std::string> words = {"detect", "alpha", "--run", "alpha-1", "--resume"};
+  EXPECT_EQ(RunWithInput(words, input).exit_code, 0);
+  EXPECT_THAT(Ids(server_.last_samples()), ElementsAre("two", "new"));
+  EXPECT_FALSE(server_.last_spec().replace());
+  // What is not known to be the same goes too where the new text is wanted.
+  words.emplace_back("--replace");
+  EXPECT_EQ(RunWithInput(words, input).exit_code, 0);
+  EXPECT_THAT(Ids(server_.last_samples()), ElementsAre("two", "three", "new"));
+  EXPECT_TRUE(server_.last_spec().replace());
+}
+
+TEST_F(SinkctlTest, ReportsSamplesThatComeTwice) {
+  const std::string input =
+      "{\"text\": \"a\", \"id\": \"1\"}\n{\"text\": \"b\", \"id\": \"2\"}\n"
+      "{\"text\": \"a\", \"id\": \"1\"}\n{\"text\": \"c\", \"id\": \"2\"}\n{\"text\": \"d\"}\n";
+  const ProcessResult result = RunWithInput({"detect", "alpha", "--run", "r"}, input);
+  EXPECT_THAT(Ids(server_.last_samples()), SizeIs(5));
+  EXPECT_THAT(result.err, HasSubstr("1 sample of the input came before under the same id"));
+  EXPECT_THAT(result.err,
+              HasSubstr("1 sample of the input has the id of an earlier one and another "
+                        "text, the first at standard input:4"));
+  // Without a run an id is a name and no more.
+  EXPECT_THAT(RunWithInput({"detect", "alpha"}, input).err, Not(HasSubstr("came before")));
+  EXPECT_THAT(RunWithInput({"detect", "alpha", "--run", "r", "-q"}, input).err,
+              Not(HasSubstr("came before")));
+}
+
+TEST_F(SinkctlTest, ReplaceIsAboutARun) {
+  const ProcessResult result = Run({"detect", "alpha", "--replace", "--text", "x"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--run ID"));
+}
+
+TEST_F(SinkctlTest, WritesABackupWhenAllOfItCame) {
+  const std::string file = ::testing::TempDir() + "sinkctl-backup-" + std::to_string(getpid());
+  std::ofstream(file) << "the backup before";
+  const auto content = [&file] {
+    std::ifstream in(file);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  server_.runs.store_bytes = 17;  // one more than comes
+  const ProcessResult cut = Run({"runs", "backup", file});
+  EXPECT_EQ(cut.exit_code, 4);
+  EXPECT_THAT(cut.err, HasSubstr("16 of the 17 bytes"));
+  EXPECT_EQ(content(), "the backup before");
+  server_.runs.store_bytes = 16;
+  const ProcessResult whole = Run({"runs", "backup", file});
+  EXPECT_EQ(whole.exit_code, 0) << whole.err;
+  EXPECT_THAT(whole.err, HasSubstr("16 bytes written to " + file));
+  EXPECT_EQ(content(), "all of the store");
+  EXPECT_NE(access((file + ".part").c_str(), F_OK), 0);
+  unlink(file.c_str());
+  EXPECT_EQ(Run({"runs", "backup", "/nowhere/file"}).exit_code, 2);
 }
 
 TEST_F(SinkctlTest, SaysWhenTheServerKeepsNoRuns) {

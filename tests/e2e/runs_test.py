@@ -168,6 +168,29 @@ class BrokenStreams(RunsCase):
 
 
 class Kept(RunsCase):
+    def test_the_same_id_with_another_text_is_an_error_or_takes_its_place(self):
+        first = self.write("first.jsonl", [{"id": "a", "text": "a small garden"},
+                                           {"id": "b", "text": "behind the house"}])
+        self.analyze("run", first)
+        mended = self.write("mended.jsonl", [{"id": "a", "text": "a small garden"},
+                                             {"id": "b", "text": "behind the large house"},
+                                             {"id": "c", "text": "noon"}, {"id": "c", "text": "one"}])
+        for flags in ([], ["--resume"]):
+            done = subprocess.run(
+                self.command("analyze", PLANTED, *ANALYSES, "--input", mended, "--run", "run", *flags),
+                capture_output=True, text=True, timeout=PATIENCE, check=False)
+            self.assertEqual(done.returncode, 4, done.stderr)
+            self.assertEqual(done.stderr.count("SAMPLE_DIFFERS"), 2, done.stderr)
+            self.assertIn("mended.jsonl:2", done.stderr)
+            self.assertIn("the first at " + str(mended) + ":4", done.stderr)
+        answer, _ = self.analyze("run", mended, "--resume", "--replace")
+        self.assertEqual(answer["outcome"]["samplesSent"], 2)
+        self.assertEqual(self.keys("run"), ["a", "b", "c"])
+        wanted, _ = self.analyze("wanted", self.write("wanted.jsonl", [
+            {"id": "a", "text": "a small garden"}, {"id": "b", "text": "behind the large house"},
+            {"id": "c", "text": "one"}]))
+        self.assertEqual(answer["summary"], wanted["summary"])
+
     def test_samples_without_a_name_get_one_from_what_they_hold(self):
         texts = [{"text": "a small garden"}, {"text": "behind the house"}, {"text": "a small garden"}]
         answer, _ = self.analyze("run", self.write("texts.jsonl", texts))

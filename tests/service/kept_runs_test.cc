@@ -126,14 +126,81 @@ TEST_F(KeptRunsTest, ASampleThatWouldFailAgainIsKeptAsFailed) {
   ASSERT_THAT(first.errors, SizeIs(1));
   EXPECT_EQ(store_.Get("run")->counts.failed_samples, 1);
   EXPECT_EQ(first.summary.samples(), 1);
-  // The name is taken, whatever stands behind it now.
-  const Heard second = Analyze(RunSpec("run"), {TextSample("a!b", "bad")});
+  const Heard second = Analyze(RunSpec("run"), {bad});
   ASSERT_THAT(second.errors, SizeIs(1));
   EXPECT_EQ(second.errors[0].sample_index(), 0);
   EXPECT_THAT(second.errors[0].status().message(), HasSubstr("sample 0 (bad): token ids"));
   EXPECT_EQ(DetailsOf(second.errors[0].status()).info->reason(), "TOKEN_ID_OUT_OF_RANGE");
   EXPECT_EQ(BytesOf(*DetailsOf(second.errors[0].status()).info),
             BytesOf(*DetailsOf(first.errors[0].status()).info));
+}
+
+TEST_F(KeptRunsTest, TheSameIdWithAnotherTextIsAnErrorOfThatSample) {
+  const Heard first = Analyze(
+      RunSpec("run"), {TextSample("a!b", "one"), IdsSample({1, 2, testing::kVocabulary}, "bad")});
+  // In a stream of its own, among samples that are not there yet, and twice in one stream; a text,
+  // ids, and what failed.
+  const Heard second = Analyze(
+      RunSpec("run"), {TextSample("a!c", "one"), TextSample("d", "two"), IdsSample({'e'}, "two"),
+                       TextSample("f", "bad"), TextSample("a!b", "one")});
+  ASSERT_TRUE(second.status.ok()) << second.status.error_message();
+  ASSERT_THAT(second.errors, SizeIs(3));
+  EXPECT_EQ(second.errors[0].sample_index(), 0);
+  EXPECT_EQ(second.errors[1].sample_index(), 2);
+  EXPECT_EQ(second.errors[2].sample_index(), 3);
+  for (const sinks::v1::SampleError& error : second.errors) {
+    EXPECT_EQ(error.status().code(), static_cast<int>(grpc::StatusCode::ALREADY_EXISTS));
+    EXPECT_EQ(DetailsOf(error.status()).info->reason(), "SAMPLE_DIFFERS");
+  }
+  // sha256sum of \x02\x0a\x03a!b and \x02\x0a\x03a!c.
+  EXPECT_THAT(
+      second.errors[0].status().message(),
+      ::testing::AllOf(HasSubstr("begins with 239dc42ebfb157d3"),
+                       HasSubstr("this one with fb34e24dd5cb87cd"), HasSubstr("--replace")));
+  EXPECT_THAT(second.records, SizeIs(2));
+  EXPECT_EQ(BytesOf(second.records[1]), [&] {
+    sinks::v1::SampleRecord expected = first.records[0];
+    expected.set_sample_index(4);
+    return BytesOf(expected);
+  }());
+  EXPECT_EQ(second.summary.samples(), 2);
+}
+
+TEST_F(KeptRunsTest, AnotherTextTakesThePlaceOfTheFirstWhereItIsAskedFor) {
+  Analyze(RunSpec("run"), {TextSample("a!b", "one"), TextSample("c!!d", "two"),
+                           IdsSample({1, 2, testing::kVocabulary}, "bad")});
+  sinks::v1::AnalysisSpec spec = RunSpec("run");
+  spec.set_replace(true);
+  const int runs = running_.catalog.runner->runs();
+  const std::vector<sinks::v1::Sample> samples = {
+      TextSample("a!b!", "one"), TextSample("c!!d", "two"), TextSample("efg", "bad")};
+  const Heard replaced = Analyze(spec, samples);
+  ASSERT_TRUE(replaced.status.ok()) << replaced.status.error_message();
+  EXPECT_TRUE(replaced.started.spec().replace());
+  EXPECT_THAT(replaced.errors, IsEmpty());
+  EXPECT_EQ(running_.catalog.runner->runs(),
+            runs + 2);  // the one that is the same is not run again
+  EXPECT_THAT(Keys(Stored("run")), ElementsAre("one", "two", "bad"));
+  EXPECT_EQ(store_.Get("run")->counts.failed_samples, 0);
+  EXPECT_EQ(BytesOf(replaced.summary), BytesOf(Analyze(RunSpec("new"), samples).summary));
+}
+
+TEST_F(KeptRunsTest, SamplesOfWhichTheRunDoesNotKnowTheTextAreAcceptedAndTold) {
+  Analyze(RunSpec("run"), NamedSamples());
+  std::vector<Record> old = Stored("run");
+  for (Record& record : old) record.input_digest.clear();
+  NewRun run{.id = "old", .model_id = "fake", .spec = store_.Get("run")->spec};
+  ASSERT_TRUE(store_.Create(run, IfExists::kFail).ok());
+  ASSERT_TRUE(store_.Append("old", old).ok());
+  const Heard heard = Analyze(RunSpec("old"), {TextSample("another", "one"), TextSample("x", "y")});
+  EXPECT_EQ(heard.started.stored_samples(), 4);
+  EXPECT_EQ(heard.started.stored_without_digest(), 4);
+  EXPECT_THAT(heard.errors, IsEmpty());
+  EXPECT_EQ(heard.records[0].positions(), 3);
+  sinks::v1::AnalysisSpec spec = RunSpec("old");
+  spec.set_replace(true);
+  EXPECT_EQ(Analyze(spec, {TextSample("another", "one")}).records[0].positions(), 7);
+  EXPECT_EQ(store_.Get("old")->counts.samples_without_digest, 3);
 }
 
 TEST_F(KeptRunsTest, AFaultOfTheServerIsNotKept) {

@@ -148,6 +148,38 @@ TEST_F(RecordImportTest, RecordsOfAnotherDepthGoIntoNoRunOfThisOne) {
   EXPECT_EQ(Reason(), "LAYERS_DIFFER");
 }
 
+TEST_F(RecordImportTest, AnotherRecordUnderAKeyThatIsThereIsAnErrorOrTakesItsPlace) {
+  ASSERT_TRUE(
+      Analyze(RunSpec("a"), {TextSample("a!b", "one"), TextSample("c", "two")}).status.ok());
+  std::vector<v1::ImportRecordsRequest> requests = Exported("a", "b");
+  Import(requests);
+  ASSERT_TRUE(status_.ok()) << status_.error_message();
+  requests[1].mutable_records(0)->set_input_digest(std::string(32, 'd'));
+  Import(requests);
+  EXPECT_EQ(status_.error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  EXPECT_EQ(Reason(), "SAMPLE_DIFFERS");
+  EXPECT_THAT(status_.error_message(), HasSubstr("one"));
+  requests[0].mutable_header()->set_replace(true);
+  const v1::ImportRecordsResponse response = Import(requests);
+  ASSERT_TRUE(status_.ok()) << status_.error_message();
+  EXPECT_EQ(response.replaced(), 1);
+  EXPECT_EQ(response.already_there(), 1);
+  EXPECT_EQ(response.run().samples(), 2);
+  EXPECT_EQ(response.run().samples_without_digest(), 0);
+}
+
+TEST_F(RecordImportTest, AnotherRowUnderANumberThatIsThereIsAnError) {
+  v1::ImportRecordsRequest lines;
+  lines.add_lines(Row());
+  Import({PublishedHeader("rows"), lines});
+  ASSERT_TRUE(status_.ok()) << status_.error_message();
+  std::string other = Row();
+  other.replace(other.find("\"token_id\": 6"), 13, "\"token_id\": 7");
+  lines.set_lines(0, other);
+  Import({PublishedHeader("rows"), lines});
+  EXPECT_EQ(Reason(), "SAMPLE_DIFFERS");
+}
+
 TEST_F(RecordImportTest, ARecordThatContradictsItselfIsRefused) {
   ASSERT_TRUE(Analyze(RunSpec("a"), {TextSample("a!b", "one")}).status.ok());
   std::vector<v1::ImportRecordsRequest> requests = Exported("a", "b");
@@ -162,6 +194,23 @@ TEST_F(RecordImportTest, ARecordThatContradictsItselfIsRefused) {
   requests[1].mutable_records(0)->mutable_token_ids()->add_ids(1);
   Import(requests);
   EXPECT_EQ(Reason(), "BAD_STORED_RECORD");
+  requests = Exported("a", "b");
+  requests[1].mutable_records(0)->mutable_token_ids()->set_ids(0, -1);
+  Import(requests);
+  EXPECT_EQ(Reason(), "BAD_STORED_RECORD");
+  EXPECT_THAT(status_.error_message(), HasSubstr("-1"));
+  requests = Exported("a", "b");
+  requests[1].mutable_records(0)->set_input_digest("short");
+  Import(requests);
+  EXPECT_EQ(Reason(), "BAD_STORED_RECORD");
+  requests = Exported("a", "b");
+  requests[1].mutable_records(0)->clear_token_ids();
+  requests[1].mutable_records(0)->mutable_error()->set_sample_index(-1);
+  Import(requests);
+  EXPECT_EQ(Reason(), "BAD_STORED_RECORD");
+  requests[1].mutable_records(0)->mutable_error()->set_sample_index(1);
+  Import(requests);
+  EXPECT_EQ(Reason(), "BAD_STORED_RECORD");  // an error whose code is OK
 }
 
 TEST_F(RecordImportTest, TheHeaderComesFirstAndOnce) {

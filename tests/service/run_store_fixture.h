@@ -43,13 +43,14 @@ class WatchedStore final : public RunStore {
     return store_->SetState(run_id, state);
   }
   absl::Status Delete(std::string_view run_id) override { return store_->Delete(run_id); }
-  absl::StatusOr<std::vector<bool>> Append(std::string_view run_id,
-                                           std::span<const Record> records) override {
+  using RunStore::Append;
+  absl::StatusOr<std::vector<Kept>> Append(std::string_view run_id, std::span<const Record> records,
+                                           const AppendOptions& options) override {
     MayThrow("Append");
     if (before_append) {
       if (absl::Status status = before_append(records); !status.ok()) return status;
     }
-    return store_->Append(run_id, records);
+    return store_->Append(run_id, records, options);
   }
   absl::StatusOr<KeyPage> ListKeys(std::string_view run_id, int64_t after, int limit) override {
     return store_->ListKeys(run_id, after, limit);
@@ -75,10 +76,10 @@ class WatchedStore final : public RunStore {
   }
   absl::StatusOr<Pruned> Prune(const PrunePolicy& policy) override { return store_->Prune(policy); }
   absl::StatusOr<int64_t> SizeOnDisk() override { return store_->SizeOnDisk(); }
-
   absl::StatusOr<std::unique_ptr<StoreCopy>> Copy(const std::stop_token& stop) override {
     return store_->Copy(stop);
   }
+
  private:
   void MayThrow(std::string_view method) const {
     if (method == out_of_memory_in) throw std::bad_alloc();

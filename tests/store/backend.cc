@@ -82,7 +82,9 @@ std::vector<Record> MakeRecords(const std::string& prefix, int count, int first)
                        .failed = i % 5 == 4,
                        .tokens = 10 + i,
                        .sinks = {.primary = 1, .secondary = i % 3, .noise = i % 2},
-                       .payload = std::string("\0payload of ", 12) + key});
+                       .payload = std::string("\0payload of ", 12) + key,
+                       .input_digest = std::string("\0digest of ", 11) + key,
+                       .input = std::nullopt});
   }
   return records;
 }

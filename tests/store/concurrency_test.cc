@@ -23,10 +23,10 @@ using ConcurrencyTest = testing::StoreTest;
 int64_t Write(RunStore& store, const std::string& run_id, const std::string& prefix) {
   int64_t added = 0;
   for (int call = 0; call < kCalls; ++call) {
-    const auto is_new =
+    const auto kept =
         store.Append(run_id, MakeRecords(prefix, kRecordsPerCall, call * kRecordsPerCall));
-    EXPECT_TRUE(is_new.ok()) << is_new.status();
-    if (is_new.ok()) added += std::count(is_new->begin(), is_new->end(), true);
+    EXPECT_TRUE(kept.ok()) << kept.status();
+    if (kept.ok()) added += std::count(kept->begin(), kept->end(), Kept::kAdded);
   }
   return added;
 }

@@ -13,6 +13,7 @@ using ::testing::IsEmpty;
 using testing::MakeRecords;
 using testing::ReadAll;
 using testing::ReasonOf;
+using ::testing::SizeIs;
 
 using RunStoreTest = testing::StoreTest;
 
@@ -107,6 +108,7 @@ TEST_P(RunStoreTest, RecordsComeBackInTheOrderOfStoring) {
   records[3].input = std::string("\0ids", 4);
   records[4].input = "";
   records[5].payload = "";
+  records[6].input_digest = "";
   ASSERT_TRUE(store->Append("run-1", std::span(records).first(10)).ok());
   ASSERT_TRUE(store->Append("run-1", std::span(records).subspan(10)).ok());
   const std::vector<Record> read = ReadAll(*store, "run-1", /*page=*/7);
@@ -119,6 +121,7 @@ TEST_P(RunStoreTest, RecordsComeBackInTheOrderOfStoring) {
     EXPECT_EQ(read[i].tokens, records[i].tokens);
     EXPECT_EQ(read[i].sinks, records[i].sinks);
     EXPECT_EQ(read[i].payload, records[i].payload);
+    EXPECT_EQ(read[i].input_digest, records[i].input_digest);
     EXPECT_EQ(read[i].input, records[i].input);
   }
 }
@@ -155,12 +158,12 @@ TEST_P(RunStoreTest, TheSameKeyCountsOnceAndTheFirstStays) {
                                    {.sample_key = "a", .tokens = 2, .payload = "second"},
                                    {.sample_key = "b", .tokens = 4}});
   ASSERT_TRUE(first.ok()) << first.status();
-  EXPECT_THAT(*first, ElementsAre(true, false, true));
+  EXPECT_THAT(*first, ElementsAre(Kept::kAdded, Kept::kHeld, Kept::kAdded));
   const auto second = store->Append(
       "run-1", std::vector<Record>{{.sample_key = "c", .tokens = 8},
                                    {.sample_key = "a", .tokens = 16, .payload = "third"}});
   ASSERT_TRUE(second.ok()) << second.status();
-  EXPECT_THAT(*second, ElementsAre(true, false));
+  EXPECT_THAT(*second, ElementsAre(Kept::kAdded, Kept::kHeld));
   EXPECT_EQ(store->Get("run-1")->counts.samples, 3);
   EXPECT_EQ(store->Get("run-1")->counts.tokens, 13);
   const std::vector<Record> read = ReadAll(*store, "run-1");
@@ -209,6 +212,8 @@ TEST_P(RunStoreTest, ListedKeysAreWhatAResumeNeeds) {
   const auto page = store->ListKeys("run-1", 0, 3);
   ASSERT_TRUE(page.ok()) << page.status();
   EXPECT_THAT(page->keys, ElementsAre("k0", "k1", "k2"));
+  ASSERT_THAT(page->input_digests, SizeIs(3));
+  EXPECT_EQ(page->input_digests[2], MakeRecords("k", 1, 2).front().input_digest);
   const auto rest = store->ListKeys("run-1", page->next_after, 3);
   EXPECT_THAT(rest->keys, ElementsAre("k3", "k4"));
   EXPECT_THAT(store->ListKeys("run-1", rest->next_after, 3)->keys, IsEmpty());

@@ -27,9 +27,11 @@ AnalysisSession::AnalysisSession(SampleReader& reader, ResultWriter& writer, Out
       fail_fast_(fail_fast),
       quiet_(quiet) {}
 
-void AnalysisSession::UseRun(std::string id, std::set<std::string> held) {
+void AnalysisSession::UseRun(std::string id, std::map<std::string, std::string> held,
+                             bool replace) {
   run_ = std::move(id);
   held_ = std::move(held);
+  replace_ = replace;
   background_.emplace(reader_);
 }
 
@@ -80,18 +82,26 @@ std::optional<InputItem> AnalysisSession::ReadItem() {
   }
 }
 
-bool AnalysisSession::IsWanted(v1::Sample& sample) {
+bool AnalysisSession::IsWanted(InputSample& item) {
   if (run_.empty()) return true;
+  v1::Sample& sample = item.sample;
   if (sample.sample_id().empty()) sample.set_sample_id(ContentId(sample));
-  if (!held_.contains(sample.sample_id())) return true;
-  ++left_out_;
-  return false;
+  const std::string digest = InputDigest(sample);
+  const Seen seen = seen_.Note(sample.sample_id(), digest);
+  repeated_ += seen == Seen::kSame ? 1 : 0;
+  renamed_ += seen == Seen::kOther ? 1 : 0;
+  if (seen == Seen::kOther && !renamed_at_) renamed_at_ = item.origin;
+  const auto held = held_.find(sample.sample_id());
+  if (held == held_.end()) return true;
+  const bool same = held->second.empty() ? !replace_ : digest.starts_with(held->second);
+  left_out_ += same ? 1 : 0;
+  return !same;
 }
 
 bool AnalysisSession::Prepare() {
   while (auto item = ReadItem()) {
     if (auto* sample = std::get_if<InputSample>(&*item)) {
-      if (!IsWanted(sample->sample)) continue;
+      if (!IsWanted(*sample)) continue;
       first_ = std::move(*sample);
       return true;
     }
@@ -115,7 +125,7 @@ absl::StatusOr<std::optional<v1::Sample>> AnalysisSession::Next() {
     if (!item) return std::nullopt;
     if (auto* sample = std::get_if<InputSample>(&*item)) {
       // The first one has been looked at by Prepare.
-      const bool wanted = outcome_.samples_sent == 0 || IsWanted(sample->sample);
+      const bool wanted = outcome_.samples_sent == 0 || IsWanted(*sample);
       if (!wanted) continue;
       const std::lock_guard lock(mutex_);
       under_way_.push_back(sample->origin);
@@ -181,6 +191,13 @@ void AnalysisSession::OpenedRun(const v1::AnalyzeStarted& started) {
   } else if (started.stored_samples() > 0 && !quiet_) {
     Say(fmt::format("run {} holds {} sample{}", run_, Grouped(started.stored_samples()),
                     started.stored_samples() == 1 ? "" : "s"));
+    const int64_t unknown = started.stored_without_digest();
+    if (unknown > 0 && !replace_) {
+      Say(
+          fmt::format("of {} of them the run does not know the text, so samples of their ids are "
+                      "taken for the same; --replace analyses them again",
+                      Grouped(unknown)));
+    }
   }
 }
 
@@ -345,6 +362,17 @@ void AnalysisSession::Report(const absl::Status& status, ExitCode code) const {
     Say(fmt::format("{} sample{} of the input {} in run {} before and {} not sent",
                     Grouped(left_out_), left_out_ == 1 ? "" : "s", left_out_ == 1 ? "was" : "were",
                     run_, left_out_ == 1 ? "was" : "were"));
+  }
+  if (repeated_ > 0 && !quiet_) {
+    Say(fmt::format("{} sample{} of the input came before under the same id, and count{} once",
+                    Grouped(repeated_), repeated_ == 1 ? "" : "s", repeated_ == 1 ? "s" : ""));
+  }
+  if (renamed_ > 0 && !quiet_) {
+    Say(
+        fmt::format("{} sample{} of the input {} the id of an earlier one and another text, the "
+                    "first at {}",
+                    Grouped(renamed_), renamed_ == 1 ? "" : "s", renamed_ == 1 ? "has" : "have",
+                    reader_.Describe(*renamed_at_)));
   }
   if (status.ok() && without_summary_ && !quiet_) {
     Say(fmt::format("run {} is not summed up: `sinkctl runs summarize {}` does", run_, run_));

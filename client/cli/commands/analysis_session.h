@@ -13,15 +13,16 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "client/analysis_client.h"
 #include "client/cli/commands/shard.h"
 #include "client/cli/input/background_reader.h"
 #include "client/cli/input/sample_reader.h"
+#include "client/cli/input/seen_samples.h"
 #include "client/cli/output/result_writer.h"
 #include "client/cli/terminal/progress_bar.h"
 
@@ -36,8 +37,10 @@ class AnalysisSession : public client::SampleSource, public client::AnalysisObse
   // Only samples of this shard are sent. Before Prepare.
   void UseShard(const Shard& shard) { shard_ = shard; }
 
-  // The samples belong to run `id`, which holds those of `held` already. Before Prepare.
-  void UseRun(std::string id, std::set<std::string> held);
+  // The samples belong to run `id`, which holds those of `held` already: their ids, and the first
+  // bytes of their inputs' digests where they are known. With `replace`, others of these ids take
+  // their place. Before Prepare.
+  void UseRun(std::string id, std::map<std::string, std::string> held, bool replace);
 
   // Reads up to the first sample. False when there is nothing to ask a server for.
   bool Prepare();
@@ -68,8 +71,9 @@ class AnalysisSession : public client::SampleSource, public client::AnalysisObse
 
  private:
   std::optional<InputItem> ReadItem();
-  // Names the sample and says whether the run lacks it.
-  bool IsWanted(sinks::v1::Sample& sample);
+  // Names the sample and says whether the run lacks it, or holds another under its id: what becomes
+  // of that one is the server's to say.
+  bool IsWanted(InputSample& item);
 
   // With mutex_ held.
   void TakeBadInput(const InputError& error);
@@ -104,11 +108,16 @@ class AnalysisSession : public client::SampleSource, public client::AnalysisObse
   int64_t elsewhere_ = 0;                       // items of other shards
   std::string run_;                             // empty: none
   std::optional<BackgroundReader> background_;  // with a run
-  std::set<std::string> held_;                  // keys of samples that need not be sent
-  int64_t left_out_ = 0;                        // samples that the run held
-  std::deque<sinks::v1::Sample> unanswered_;    // with a run: the samples of under_way_
-  size_t sent_again_ = 0;                       // of unanswered_, by the stream at hand
-  int64_t stream_begin_ = 0;                    // the sample index at which that stream began
+  std::map<std::string, std::string> held_;     // of samples that need not be sent
+  bool replace_ = false;
+  SeenSamples seen_;
+  int64_t repeated_ = 0;                      // samples that came before in the input
+  int64_t renamed_ = 0;                       // whose id came before with another text
+  std::optional<Origin> renamed_at_;          // the first of them
+  int64_t left_out_ = 0;                      // samples that the run held
+  std::deque<sinks::v1::Sample> unanswered_;  // with a run: the samples of under_way_
+  size_t sent_again_ = 0;                     // of unanswered_, by the stream at hand
+  int64_t stream_begin_ = 0;                  // the sample index at which that stream began
   bool started_ = false;
   bool run_is_kept_ = false;
   int64_t held_at_start_ = 0;  // samples that the run held

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <set>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -52,13 +52,16 @@ absl::Status UseRun(const AnalyzeOptions& options, const std::shared_ptr<grpc::C
                     const client::CallOptions& call, AnalysisSession& session) {
   const std::string& run = options.spec.run_id();
   if (run.empty()) return absl::OkStatus();
-  std::set<std::string> held;
+  constexpr size_t kDigestBytes = 8;  // as many as a short string holds in place
+  std::map<std::string, std::string> held;
   if (options.resume) {
     const absl::Status status = client::RunClient(channel).SampleKeys(
-        run, call, [&held](const std::string& key) { held.insert(key); });
+        run, call, [&held](const std::string& key, const std::string& digest) {
+          held.emplace(key, digest.substr(0, kDigestBytes));
+        });
     if (!status.ok() && !absl::IsNotFound(status)) return status;
   }
-  session.UseRun(run, std::move(held));
+  session.UseRun(run, std::move(held), options.spec.replace());
   return absl::OkStatus();
 }
 

@@ -275,8 +275,10 @@ std::string CheckTogether(Invocation& invocation) {
   if (options.spec.scores().all_positions() && output == OutputFormat::kTable) {
     return "--all-positions is too much for a table; add --output json, jsonl or csv";
   }
-  if (options.spec.run_id().empty() && (options.resume || options.spec.run_labels_size() > 0)) {
-    return "--resume and --label are about a run: give --run ID";
+  const bool of_run =
+      options.resume || options.spec.replace() || options.spec.run_labels_size() > 0;
+  if (options.spec.run_id().empty() && of_run) {
+    return "--resume, --replace and --label are about a run: give --run ID";
   }
   if (options.spec.run_id().empty() && options.spec.no_summary()) {
     return "--no-summary leaves what a run holds to `sinkctl runs summarize`: give --run ID";

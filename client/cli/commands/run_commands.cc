@@ -91,8 +91,10 @@ absl::Status Import(const Session& session) {
   if (!response.ok()) return response.status();
   session.output.Write(RenderRun(response->run(), session.global.output, session.terminal));
   if (!session.global.quiet) {
-    Say(fmt::format("{} records stored, {} were there before", Grouped(response->imported()),
-                    Grouped(response->already_there())));
+    const std::string replaced =
+        response->replaced() > 0 ? fmt::format(", {} replaced", Grouped(response->replaced())) : "";
+    Say(fmt::format("{} records stored{}, {} were there before", Grouped(response->imported()),
+                    replaced, Grouped(response->already_there())));
   }
   return absl::OkStatus();
 }
@@ -123,8 +125,6 @@ absl::Status Summarize(const Session& session) {
   return status;
 }
 
-absl::Status Act(const Session& session) {
-  switch (session.options.action) {
 absl::Status Backup(const Session& session) {
   absl::StatusOr<BackupFile> file = BackupFile::Open(session.options.file);
   if (!file.ok()) return file.status();
@@ -137,6 +137,8 @@ absl::Status Backup(const Session& session) {
   return status;
 }
 
+absl::Status Act(const Session& session) {
+  switch (session.options.action) {
     case RunAction::kNone:
       break;
     case RunAction::kList:
@@ -153,10 +155,10 @@ absl::Status Backup(const Session& session) {
       return Import(session);
     case RunAction::kSummarize:
       return Summarize(session);
-  }
-  return absl::OkStatus();
     case RunAction::kBackup:
       return Backup(session);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -29,6 +29,10 @@ void AddRunFlags(CLI::App& app, AnalyzeOptions& options) {
   app.add_flag("--resume", options.resume,
                "With --run: send only the samples that the run does not hold")
       ->group(group);
+  app.add_flag_callback(
+         "--replace", [&spec] { spec.set_replace(true); },
+         "With --run: a sample whose id the run holds with another text takes its place")
+      ->group(group);
   app.add_option("--shard", options.shard,
                  "Take the samples of one shard only, 0/8 to 7/8 of 8; with --run, all shards may "
                  "write to one run, which stays open")

@@ -160,6 +160,9 @@ void AddImport(CLI::App& runs, Invocation& invocation) {
       "--include-primary-position",
       [&header] { header.mutable_spec()->mutable_levels()->set_include_primary_position(true); },
       "Published rows: count the primary sink's own position too, as their figures do");
+  sub->add_flag_callback(
+      "--replace", [&header] { header.set_replace(true); },
+      "A record whose key the run holds with another text or record takes its place");
   AddLabels(*sub, "--label", "A label of a new run; may be given several times",
             [&header](const std::string& name, const std::string& value) {
               (*header.mutable_labels())[name] = value;
@@ -207,9 +210,6 @@ void AddRunCommands(CLI::App& app, Invocation& invocation) {
       "Example:\n  sinkctl runs export nightly > nightly.jsonl\n"
       "JSONL unless --output says json (one document) or csv (a row a sink).");
 
-  AddImport(*runs, invocation);
-  AddSummarize(*runs, invocation);
-}
   CLI::App* backup = AddAction(*runs, invocation, "backup",
                                "Copy the server's whole store to a file", RunAction::kBackup);
   backup->add_option("FILE", options.file, "Where to write it; replaced when it is there")
@@ -220,6 +220,9 @@ void AddRunCommands(CLI::App& app, Invocation& invocation) {
       "The file is an SQLite database: as runs.db in a server's --state-dir it is that store "
       "again.");
 
+  AddImport(*runs, invocation);
+  AddSummarize(*runs, invocation);
+}
 
 std::string CheckRunOptions(const RunOptions& options) {
   for (const std::string& run : options.runs) {
@@ -231,10 +234,10 @@ std::string CheckRunOptions(const RunOptions& options) {
     case RunAction::kNone:
       return "what about runs? list, show, complete, delete, export, import, summarize or backup";
     case RunAction::kList:
+    case RunAction::kBackup:
       return {};
     case RunAction::kSummarize: {
       const v1::RunFilter& filter = options.filter;
-    case RunAction::kBackup:
       const bool filtered = filter.has_model() || filter.labels_size() > 0 ||
                             filter.has_created_from() || filter.has_created_before();
       if (options.all || filtered || !options.runs.empty()) return {};

@@ -1,22 +1,54 @@
 #include "client/cli/input/content_id.h"
 
-#include <array>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <openssl/sha.h>
 
 namespace sinkd::cli {
+namespace {
+
+std::string Sha256(std::string_view bytes) {
+  std::string digest(SHA256_DIGEST_LENGTH, '\0');
+  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
+         reinterpret_cast<unsigned char*>(digest.data()));
+  return digest;
+}
+
+}  // namespace
 
 std::string ContentId(const sinks::v1::Sample& sample) {
   constexpr size_t kBytes = 16;
   sinks::v1::Sample nameless = sample;
   nameless.clear_sample_id();
-  const std::string bytes = nameless.SerializeAsString();  // no maps: the same for the same sample
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+  // No maps: the same for the same sample.
+  const std::string digest = Sha256(nameless.SerializeAsString());
   std::string id = "content-";
-  for (size_t i = 0; i < kBytes; ++i) id += fmt::format("{:02x}", digest[i]);
+  for (size_t i = 0; i < kBytes; ++i) {
+    id += fmt::format("{:02x}", static_cast<unsigned char>(digest[i]));
+  }
   return id;
+}
+
+std::string InputDigest(const sinks::v1::Sample& sample) {
+  std::string bytes(1, static_cast<char>(sample.input_case()));
+  switch (sample.input_case()) {
+    case sinks::v1::Sample::kText:
+      sample.text().AppendToString(&bytes);
+      break;
+    case sinks::v1::Sample::kPromptResponse:
+      sample.prompt_response().AppendToString(&bytes);
+      break;
+    case sinks::v1::Sample::kChat:
+      sample.chat().AppendToString(&bytes);
+      break;
+    case sinks::v1::Sample::kTokenIds:
+      sample.token_ids().AppendToString(&bytes);
+      break;
+    case sinks::v1::Sample::INPUT_NOT_SET:
+      return {};
+  }
+  return Sha256(bytes);
 }
 
 }  // namespace sinkd::cli

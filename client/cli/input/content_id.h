@@ -1,7 +1,6 @@
-// ContentId: a name for a sample that has none, made from what it holds, so that the same sample
-// has the same name whenever and wherever it is read.
+// What a sample holds, as a digest, whenever and wherever it is read.
 //
-// Thread-safety: pure function.
+// Thread-safety: pure functions.
 #pragma once
 
 #include <string>
@@ -10,7 +9,10 @@
 
 namespace sinkd::cli {
 
-// "content-" and 32 hexadecimal digits.
+// A name for a sample that has none: "content-" and 32 hexadecimal digits.
 std::string ContentId(const sinks::v1::Sample& sample);
+
+// 32 bytes, as runs.proto defines them, whatever the sample's name; empty without input.
+std::string InputDigest(const sinks::v1::Sample& sample);
 
 }  // namespace sinkd::cli

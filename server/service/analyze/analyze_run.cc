@@ -29,9 +29,9 @@ RunGauges GaugesOf(const SummaryReport& report) {
 void AnalyzeStream::OpenRun() {
   opening_run_ = true;
   const auto run = [self = shared_from_this()](const absl::Status& admitted) {
-    const absl::StatusOr<int64_t> held =
+    const absl::StatusOr<RunCounts> held =
         admitted.ok() ? Contained([&self] { return self->plan_->keeper->Open(); })
-                      : absl::StatusOr<int64_t>(admitted);
+                      : absl::StatusOr<RunCounts>(admitted);
     const std::lock_guard lock(self->mutex_);
     self->opening_run_ = false;
     if (held.ok()) {
@@ -46,13 +46,14 @@ void AnalyzeStream::OpenRun() {
   if (!submitted.ok()) End(submitted);
 }
 
-void AnalyzeStream::Announce(std::optional<int64_t> stored_samples) {
+void AnalyzeStream::Announce(const std::optional<RunCounts>& held) {
   if (end_) return;
   started_.emplace();
   *started_->mutable_started() = DescribeStream(*plan_, limits_, record_.request_id());
   const std::string& run = plan_->spec.run_id;
-  if (stored_samples) {
-    started_->mutable_started()->set_stored_samples(*stored_samples);
+  if (held) {
+    started_->mutable_started()->set_stored_samples(held->samples);
+    started_->mutable_started()->set_stored_without_digest(held->samples_without_digest);
   } else if (!run.empty()) {
     record_.Note(LogLevel::kInfo, "the run is not kept, since there is no store", {{"run", run}});
   }
@@ -67,9 +68,10 @@ std::optional<Record> AnalyzeStream::TakeForRun(Pending& pending, int64_t sample
   absl::StatusOr<SampleResult>& result = *pending.result;
   if (result.ok()) return std::exchange(result->to_keep, std::nullopt);
   // Whoever stops at the first bad sample means to mend it, under the same name.
-  const bool would_fail_again = absl::IsInvalidArgument(result.status());
+  const bool would_fail_again =
+      absl::IsInvalidArgument(result.status()) && !pending.input_digest.empty();
   if (!would_fail_again || pending.id.empty() || plan_->spec.fail_fast) return std::nullopt;
-  return KeepFailure(KeyOfId(pending.id), sample_index, pending.id, result.status());
+  return KeepFailure(pending.id, pending.input_digest, sample_index, result.status());
 }
 
 void AnalyzeStream::KeepReady() {

@@ -82,8 +82,11 @@ void AnalyzeStream::EndOnAbort() {
 void AnalyzeStream::OnReadDone(bool ok) {
   sinks::v1::AnalyzeRequest request;
   bool parsed = false;
+  std::string digest;
   const absl::Status read = Contained([&] {
     parsed = ok && ParseMessage(incoming_, request);
+    // The plan was made by an earlier read.
+    if (parsed && plan_ && plan_->keeper) digest = InputDigest(request.sample());
     return absl::OkStatus();
   });
   std::optional<IncomingSample> sample;
@@ -95,7 +98,11 @@ void AnalyzeStream::OnReadDone(bool ok) {
       incoming_.Clear();
       if (!read.ok()) End(read);
       if (!end_) sample = Take(parsed, std::move(request));
-      if (sample) waiting_bytes_ += pending_.back().input_bytes = bytes;
+      if (!end_ && !digest.empty()) pending_.back().input_digest = digest;
+      if (sample) {
+        sample->input_digest = std::move(digest);
+        waiting_bytes_ += pending_.back().input_bytes = bytes;
+      }
     } else {
       half_closed_ = true;
       if (context_.IsCancelled()) {

@@ -63,6 +63,7 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
 
   struct Pending {  // a sample under way
     std::string id;
+    std::string input_digest;  // where a run keeps the records
     int64_t input_bytes = 0;
     std::unique_ptr<absl::StatusOr<SampleResult>> result;  // null until it is there
     bool kept = false;                                     // in the run, or not to be
@@ -84,7 +85,7 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   void SumUp();
   // Of the stream's run (analyze_run.cc).
   void OpenRun();
-  void Announce(std::optional<int64_t> stored_samples);
+  void Announce(const std::optional<RunCounts>& held);
   void KeepReady();
   std::optional<Record> TakeForRun(Pending& pending, int64_t sample_index) const;
   bool MayAnswerFirst() const;

@@ -6,6 +6,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "server/access/sha256.h"
 #include "server/base/status.h"
 #include "server/base/utf8.h"
 
@@ -73,6 +74,27 @@ absl::StatusOr<SampleInput> DecodeSample(sinks::v1::Sample&& sample) {
                          {.reason = "SAMPLE_WITHOUT_INPUT",
                           .subject = "sample.input",
                           .fix = "set one of text, prompt_response, chat, token_ids"});
+}
+
+std::string InputDigest(const sinks::v1::Sample& sample) {
+  std::string bytes(1, static_cast<char>(sample.input_case()));
+  switch (sample.input_case()) {
+    case sinks::v1::Sample::kText:
+      sample.text().AppendToString(&bytes);
+      break;
+    case sinks::v1::Sample::kPromptResponse:
+      sample.prompt_response().AppendToString(&bytes);
+      break;
+    case sinks::v1::Sample::kChat:
+      sample.chat().AppendToString(&bytes);
+      break;
+    case sinks::v1::Sample::kTokenIds:
+      sample.token_ids().AppendToString(&bytes);
+      break;
+    case sinks::v1::Sample::INPUT_NOT_SET:
+      return {};
+  }
+  return Sha256Bytes(bytes);
 }
 
 absl::Status CheckTexts(const sinks::v1::Sample& sample) {

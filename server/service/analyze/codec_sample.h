@@ -20,6 +20,9 @@ inline constexpr size_t kMaxSampleIdBytes = 256;
 // The caller's name for `sample`, cut to the limit: what an answer about it echoes.
 std::string EchoedSampleId(const sinks::v1::Sample& sample);
 
+// What the sample is, whatever its name: 32 bytes, as runs.proto defines them. Empty without input.
+std::string InputDigest(const sinks::v1::Sample& sample);
+
 // Takes the texts out of `sample`.
 absl::StatusOr<SampleInput> DecodeSample(sinks::v1::Sample&& sample);
 

@@ -119,6 +119,7 @@ absl::StatusOr<StreamSpec> DecodeSpec(const sinks::v1::AnalysisSpec& proto,
   out.run_labels = {proto.run_labels().begin(), proto.run_labels().end()};
   out.keep_run_open = proto.keep_run_open();
   out.no_summary = proto.no_summary();
+  out.replace = proto.replace();
   SINKD_ASSIGN_OR_RETURN(out.lane, DecodeLane(proto.lane(), !out.run_id.empty(), "spec.lane"));
   return out;
 }
@@ -175,6 +176,7 @@ sinks::v1::AnalysisSpec EncodeSpec(const StreamSpec& spec) {
   if (spec.keep_run_open) out.set_keep_run_open(true);
   out.set_lane(EncodeLane(spec.lane));
   if (spec.no_summary) out.set_no_summary(true);
+  if (spec.replace) out.set_replace(true);
   return out;
 }
 

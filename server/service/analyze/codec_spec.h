@@ -27,6 +27,7 @@ struct StreamSpec {
   bool keep_run_open = false;
   Lane lane = Lane::kInteractive;
   bool no_summary = false;
+  bool replace = false;
 };
 
 absl::StatusOr<StreamSpec> DecodeSpec(const sinks::v1::AnalysisSpec& proto,

@@ -68,8 +68,9 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
                            EncodeChecked(*plan_->runner, sample_.input, plan_->spec.template_date,
                                          plan_->max_sample_tokens, *plan_->phases));
     if (!plan_->keeper) return std::nullopt;
-    key_ = sample_.id.empty() ? KeyOfTokens(encoded_) : KeyOfId(sample_.id);
-    return plan_->keeper->Find(key_, sample_.index);
+    if (sample_.id.empty()) sample_.input_digest = DigestOfTokens(encoded_);
+    key_ = sample_.id.empty() ? KeyOfDigest(sample_.input_digest) : KeyOfId(sample_.id);
+    return plan_->keeper->Find(key_, sample_.input_digest, sample_.index);
   }
 
   void WaitForDevice() {
@@ -113,7 +114,9 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
     const auto text_of = [this](int32_t id) { return plan_->runner->TokenText(id); };
     SINKD_ASSIGN_OR_RETURN(result.record, BuildRecord(spec, facts, trace_, text_of));
     plan_->phases->Add(SamplePhase::kAnalyse, SteadyClock::now() - begin);
-    if (plan_->keeper) result.to_keep = KeepRecord(key_, result.record, &encoded_);
+    if (plan_->keeper) {
+      result.to_keep = KeepRecord(key_, sample_.input_digest, result.record, &encoded_);
+    }
     const bool wants_alpha = spec.scores && spec.scores->all_positions && !plan_->spec.summary_only;
     if (wants_alpha) result.trace = OnlyAlpha(std::move(trace_));
     return result;

@@ -29,6 +29,7 @@ namespace sinkd {
 struct IncomingSample {
   int64_t index = 0;
   std::string id;
+  std::string input_digest;  // where a run keeps the records
   SampleInput input;
 };
 

@@ -38,6 +38,7 @@ std::string SpecBytes(StreamSpec spec) {
   spec.run_labels.clear();
   spec.keep_run_open = false;
   spec.no_summary = false;
+  spec.replace = false;
   if (spec.analysis.scores) spec.analysis.scores->all_positions = false;
   if (spec.analysis.regression) spec.analysis.regression->points = false;
   sinks::v1::AnalysisSpec proto = EncodeSpec(spec);
@@ -121,6 +122,7 @@ absl::StatusOr<sinks::v1::Run> EncodeRun(const Run& run) {
   out.set_secondary_sinks(run.counts.sinks.secondary);
   out.set_noise_sinks(run.counts.sinks.noise);
   out.set_size_bytes(run.counts.bytes);
+  out.set_samples_without_digest(run.counts.samples_without_digest);
   return out;
 }
 

@@ -2,7 +2,8 @@
 //
 // A run's spec is kept as the bytes of a sinks.v1.AnalysisSpec that holds what its records depend
 // on, in one form only: without the run's id and labels, and without what merely says how a stream
-// answers (fail_fast, summary_only, no_summary, all_positions, points).
+// answers (fail_fast, summary_only, no_summary, replace, all_positions,
+// points).
 //
 // Thread-safety: pure functions.
 // Errors: INVALID_ARGUMENT naming the field, its value and the fix.

@@ -34,6 +34,15 @@ absl::Status CheckAnalyses(const AnalysisSpec& spec) {
                    "leave scores, sink_rate, regression, compensation and portrait out");
 }
 
+absl::Status RecordDiffers(const std::string& key) {
+  return MakeError(absl::StatusCode::kAlreadyExists, "the run holds another record under this key",
+                   {.reason = "SAMPLE_DIFFERS",
+                    .subject = "records.sample_key",
+                    .value = Shorten(key),
+                    .fix = "import it into another run, or let it take the other's place (replace; "
+                           "--replace)"});
+}
+
 }  // namespace
 
 RecordImport::RecordImport(RunStore& store, std::string template_date)
@@ -64,6 +73,7 @@ absl::Status RecordImport::TakeHeader(const sinks::v1::ImportHeader& header) {
   }
   spec.run_id = header.run_id();
   spec.run_labels = {header.labels().begin(), header.labels().end()};
+  options_.replace = header.replace();
   row_format_.kind_rule = spec.analysis.detection.kind_rule;
   SINKD_RETURN_IF_ERROR(TakeFormat(header));
   if (published_) SINKD_RETURN_IF_ERROR(CheckAnalyses(spec.analysis));
@@ -144,14 +154,30 @@ absl::StatusOr<Record> RecordImport::DecodeLine(const std::string& line) {
   const int64_t times = ++rows_[index];
   std::string key = absl::StrCat("row-", index);
   if (times > 1) absl::StrAppend(&key, "-", times);
-  return KeepRecord(std::move(key), row.record);
+  return KeepRecord(std::move(key), /*input_digest=*/"", row.record);
 }
 
 absl::Status RecordImport::Append(const std::vector<Record>& records) {
   if (records.empty()) return absl::OkStatus();
-  SINKD_ASSIGN_OR_RETURN(const std::vector<bool> added, store_.Append(run_id_, records));
-  for (const bool is_new : added) ++(is_new ? imported_ : already_there_);
-  return absl::OkStatus();
+  SINKD_ASSIGN_OR_RETURN(const std::vector<Kept> kept, store_.Append(run_id_, records, options_));
+  absl::Status differs;
+  for (size_t i = 0; i < kept.size(); ++i) {
+    switch (kept[i]) {
+      case Kept::kAdded:
+        ++imported_;
+        break;
+      case Kept::kReplaced:
+        ++replaced_;
+        break;
+      case Kept::kHeld:
+        ++already_there_;
+        break;
+      case Kept::kDiffers:
+        if (differs.ok()) differs = RecordDiffers(records[i].sample_key);
+        break;
+    }
+  }
+  return differs;
 }
 
 absl::StatusOr<sinks::v1::ImportRecordsResponse> RecordImport::Finish() {
@@ -164,6 +190,7 @@ absl::StatusOr<sinks::v1::ImportRecordsResponse> RecordImport::Finish() {
   SINKD_ASSIGN_OR_RETURN(*response.mutable_run(), EncodeRun(run));
   response.set_imported(imported_);
   response.set_already_there(already_there_);
+  response.set_replaced(replaced_);
   return response;
 }
 

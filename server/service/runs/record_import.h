@@ -48,7 +48,9 @@ class RecordImport {
   int64_t layers_ = 0;  // of the run's model; 0: no record has told yet
   int64_t lines_ = 0;
   std::map<int64_t, int64_t> rows_;  // by sample_index, how many came of it
+  AppendOptions options_{.replace = false, .compare_payloads = true};
   int64_t imported_ = 0;
+  int64_t replaced_ = 0;
   int64_t already_there_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <absl/status/status.h>
@@ -30,15 +31,19 @@ class RunKeeper {
   // `store` is borrowed; `spec` names the run.
   RunKeeper(RunStore& store, StreamSpec spec);
 
-  // Makes the run, or goes on with the one that is there; a complete one is opened again. The
-  // samples that it holds. ALREADY_EXISTS when that one is another question.
-  absl::StatusOr<int64_t> Open();
+  // Makes the run, or goes on with the one that is there; a complete one is opened again. What it
+  // holds. ALREADY_EXISTS when that one is another question.
+  absl::StatusOr<RunCounts> Open();
 
-  // What the run holds under `key`, told as of sample `sample_index`; absent when it holds nothing.
-  absl::StatusOr<std::optional<StoredAnswer>> Find(const std::string& key, int64_t sample_index);
+  // What the run holds of the sample, told as of sample `sample_index`; absent when it holds
+  // nothing, or what is to be replaced. When it holds another input under this key, the answer is
+  // ALREADY_EXISTS SAMPLE_DIFFERS.
+  absl::StatusOr<std::optional<StoredAnswer>> Find(const std::string& key,
+                                                   std::string_view input_digest,
+                                                   int64_t sample_index);
 
-  // Returns when all are on disk. Those whose key was there before are not kept again: their
-  // answers, as Find gives them, in order with the sample's index.
+  // Returns when all are on disk. Those that were there before are not kept again: their answers,
+  // as Find gives them, in order with the sample's index.
   struct Earlier {
     int64_t sample_index = 0;
     StoredAnswer answer;

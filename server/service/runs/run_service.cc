@@ -54,6 +54,7 @@ absl::StatusOr<v1::ListSampleKeysResponse> ListKeys(RunStore& store,
     out.set_next_page_token(WriteKeyToken(page.next_after));
   }
   for (std::string& key : page.keys) out.add_sample_keys(std::move(key));
+  for (std::string& digest : page.input_digests) out.add_input_digests(std::move(digest));
   return out;
 }
 
@@ -189,13 +190,13 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* RunService::ListStudies(
                                         SendStudies);
 }
 
-grpc::ServerReadReactor<grpc::ByteBuffer>* RunService::ImportRecords(
 grpc::ServerWriteReactor<grpc::ByteBuffer>* RunService::BackUpStore(
     grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) {
   return Stream<v1::BackUpStoreRequest>(context, "sinks.v1.RunService/BackUpStore", *request,
                                         SendBackup);
 }
 
+grpc::ServerReadReactor<grpc::ByteBuffer>* RunService::ImportRecords(
     grpc::CallbackServerContext* context, grpc::ByteBuffer* response) {
   return ImportStream::Begin(context, "sinks.v1.RunService/ImportRecords", response,
                              stream_resources_, store(), template_date_);

@@ -75,7 +75,7 @@ absl::Status TakeOutcome(const sinks::v1::StoredRecord& proto, Record& out) {
 
 }  // namespace
 
-std::string KeyOfTokens(const EncodedSample& sample) {
+std::string DigestOfTokens(const EncodedSample& sample) {
   std::string bytes;
   bytes.reserve(8 * (sample.ids.size() + 5));
   AppendNumber(sample.prompt_tokens, bytes);
@@ -83,12 +83,16 @@ std::string KeyOfTokens(const EncodedSample& sample) {
   AppendNumber(sample.chat_rendered ? 1 : 0, bytes);
   AppendNumber(sample.token_spans_boundary ? 1 : 0, bytes);
   for (const int32_t id : sample.ids) AppendNumber(id, bytes);
-  return absl::StrCat("sha256:", Sha256(bytes));
+  return Sha256Bytes(bytes);
+}
+
+std::string KeyOfDigest(std::string_view digest) {
+  return absl::StrCat("sha256:", Hex(digest));
 }
 
 std::string KeyOfId(std::string_view sample_id) {
   if (sample_id.empty() || CheckSampleKey(sample_id).ok()) return std::string(sample_id);
-  return absl::StrCat("sha256:", Sha256(sample_id));
+  return KeyOfDigest(Sha256Bytes(sample_id));
 }
 
 SinkCounts CountSinks(const SampleRecord& record) {
@@ -109,26 +113,29 @@ SinkCounts CountSinks(const SampleRecord& record) {
   return counts;
 }
 
-Record KeepRecord(std::string key, const SampleRecord& record, const EncodedSample* sample) {
+Record KeepRecord(std::string key, std::string input_digest, const SampleRecord& record,
+                  const EncodedSample* sample) {
   constexpr size_t kOnePart = SIZE_MAX;
   return {.sample_key = std::move(key),
           .sample_index = record.sample_index,
           .tokens = record.positions,
           .sinks = CountSinks(record),
           .payload = EncodeRecord(record, kOnePart).front().SerializeAsString(),
+          .input_digest = std::move(input_digest),
           .input = sample == nullptr ? std::nullopt : std::optional(EncodeInput(*sample))};
 }
 
-Record KeepFailure(std::string key, int64_t sample_index, const std::string& sample_id,
+Record KeepFailure(const std::string& sample_id, std::string input_digest, int64_t sample_index,
                    const absl::Status& status) {
   sinks::v1::SampleError error;
   error.set_sample_index(sample_index);
   error.set_sample_id(sample_id);
   *error.mutable_status() = ToRpcStatus(status);
-  return {.sample_key = std::move(key),
+  return {.sample_key = KeyOfId(sample_id),
           .sample_index = sample_index,
           .failed = true,
           .payload = error.SerializeAsString(),
+          .input_digest = std::move(input_digest),
           .input = std::nullopt};
 }
 
@@ -136,6 +143,7 @@ absl::StatusOr<sinks::v1::StoredRecord> EncodeStored(const Record& record) {
   sinks::v1::StoredRecord out;
   out.set_sequence(record.sequence);
   out.set_sample_key(record.sample_key);
+  if (!record.input_digest.empty()) out.set_input_digest(record.input_digest);
   const bool read = record.failed ? out.mutable_error()->ParseFromString(record.payload)
                                   : out.mutable_record()->ParseFromString(record.payload);
   if (!read) return NoPayload(record);
@@ -149,11 +157,24 @@ absl::StatusOr<Record> DecodeStored(sinks::v1::StoredRecord&& proto) {
   Record out;
   out.sample_key = proto.sample_key();
   SINKD_RETURN_IF_ERROR(CheckSampleKey(out.sample_key));
+  constexpr size_t kDigestBytes = 32;
+  if (proto.has_input_digest() && proto.input_digest().size() != kDigestBytes) {
+    return BadStored(absl::StrCat("the input_digest of a stored record has ",
+                                  proto.input_digest().size(), " bytes, a SHA-256 has 32"),
+                     proto, "leave input_digest out where it is not known");
+  }
+  out.input_digest = proto.input_digest();
   SINKD_RETURN_IF_ERROR(TakeOutcome(proto, out));
   if (!proto.has_token_ids()) return out;
   if (!out.failed && proto.token_ids().ids_size() != proto.record().positions()) {
     return BadStored("a stored record has another number of token ids than positions", proto,
                      "leave token_ids out, or give one id a position");
+  }
+  for (const int32_t id : proto.token_ids().ids()) {
+    if (id >= 0) continue;
+    return BadStored(
+        absl::StrCat("token_ids of a stored record hold ", id, ", and a token id is from 0 on"),
+        proto, "leave token_ids out, or give the sample's own");
   }
   out.input = proto.token_ids().SerializeAsString();
   return out;
@@ -170,11 +191,5 @@ absl::StatusOr<sinks::v1::SampleError> ReadFailure(const Record& record) {
   if (!error.ParseFromString(record.payload)) return NoPayload(record);
   return error;
 }
-  for (const int32_t id : proto.token_ids().ids()) {
-    if (id >= 0) continue;
-    return BadStored(
-        absl::StrCat("token_ids of a stored record hold ", id, ", and a token id is from 0 on"),
-        proto, "leave token_ids out, or give the sample's own");
-  }
 
 }  // namespace sinkd

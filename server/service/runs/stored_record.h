@@ -20,16 +20,17 @@
 
 namespace sinkd {
 
-// What a sample without a name of the caller's is known by: "sha256:" and the digest of its token
-// ids and of what its record says of them.
-std::string KeyOfTokens(const EncodedSample& sample);
+// What a sample without a name of the caller's is known by: the digest of its token ids and of what
+// its record says of them, and "sha256:" before that in hexadecimal digits.
+std::string DigestOfTokens(const EncodedSample& sample);
+std::string KeyOfDigest(std::string_view digest);
 // `sample_id`, where that can be a key, else the digest of it; empty when it is empty.
 std::string KeyOfId(std::string_view sample_id);
 
-// As a record of the store; with `sample`, its tokens too.
-Record KeepRecord(std::string key, const SampleRecord& record,
+// As a record of the store; with `sample`, its tokens too. An empty digest: the input is not known.
+Record KeepRecord(std::string key, std::string input_digest, const SampleRecord& record,
                   const EncodedSample* sample = nullptr);
-Record KeepFailure(std::string key, int64_t sample_index, const std::string& sample_id,
+Record KeepFailure(const std::string& sample_id, std::string input_digest, int64_t sample_index,
                    const absl::Status& status);
 
 // A record of the store. INTERNAL when the payload is none.
