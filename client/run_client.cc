@@ -83,6 +83,19 @@ absl::Status RunClient::List(const v1::RunFilter& filter, const CallOptions& opt
   });
 }
 
+absl::StatusOr<std::string> RunClient::DidYouMean(const v1::RunFilter& filter,
+                                                  const CallOptions& options) const {
+  v1::ListRunsRequest request;
+  *request.mutable_filter() = filter;
+  request.set_page_size(1);
+  v1::ListRunsResponse response;
+  const absl::Status status = CallWithRetry(retry_, options, [&](grpc::ClientContext* context) {
+    return stub_->ListRuns(context, request, &response);
+  });
+  if (!status.ok()) return status;
+  return response.did_you_mean();
+}
+
 absl::StatusOr<v1::Run> RunClient::SetState(std::string_view name, v1::RunState state,
                                             const CallOptions& options) const {
   v1::UpdateRunRequest request;

@@ -35,6 +35,9 @@ class RunClient {
   // Every run that meets the filter, newest first, a page at a time.
   absl::Status List(const sinks::v1::RunFilter& filter, const CallOptions& options,
                     const std::function<void(const sinks::v1::Run&)>& visit) const;
+  // For a filter that no run meets: ListRunsResponse.did_you_mean.
+  absl::StatusOr<std::string> DidYouMean(const sinks::v1::RunFilter& filter,
+                                         const CallOptions& options) const;
   absl::StatusOr<sinks::v1::Run> SetState(std::string_view name, sinks::v1::RunState state,
                                           const CallOptions& options) const;
   absl::Status Delete(std::string_view name, const CallOptions& options) const;

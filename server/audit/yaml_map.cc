@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "server/audit/nearest_word.h"
+#include "server/base/nearest_word.h"
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 #include "server/base/utf8.h"
@@ -48,7 +48,13 @@ bool IsText(const YAML::Node& node) {
 std::string Show(const YAML::Node& node) {
   if (node.IsMap()) return "a mapping";
   if (node.IsSequence()) return "a list";
-  return node.IsScalar() ? Shorten(node.Scalar()) : "nothing";
+  if (!node.IsScalar()) return "nothing";
+  return IsPlain(node) ? Shorten(node.Scalar()) : StrCat("\"", Shorten(node.Scalar()), "\"");
+}
+
+// Of a value that must be written without quotes.
+std::string_view Unquoted(const YAML::Node& node, std::string_view otherwise) {
+  return node.IsScalar() && !IsPlain(node) ? "remove the quotes" : otherwise;
 }
 
 std::string Choices(std::span<const std::string_view> words) {
@@ -132,7 +138,7 @@ absl::StatusOr<std::optional<double>> YamlMap::Number(std::string_view key, doub
   if (!Has(key)) return std::optional<double>();
   const std::string what = StrCat("must be a number from ", least, " to ", most);
   const std::optional<double> number = FiniteNumber(Value(key));
-  if (!number) return Bad(key, what, "write a plain number, such as 0.05");
+  if (!number) return Bad(key, what, Unquoted(Value(key), "write a plain number, such as 0.05"));
   if (*number < least || *number > most) return Bad(key, what, "choose a number in the range");
   return number;
 }
@@ -145,7 +151,7 @@ absl::StatusOr<std::optional<int64_t>> YamlMap::Integer(std::string_view key, in
       IsPlain(node) ? ParseNumber<int64_t>(node.Scalar()) : std::nullopt;
   if (!number || *number < least || *number > most) {
     return Bad(key, StrCat("must be a whole number from ", least, " to ", most),
-               "choose a whole number in the range");
+               Unquoted(node, "choose a whole number in the range"));
   }
   return number;
 }
@@ -155,7 +161,7 @@ absl::StatusOr<std::optional<bool>> YamlMap::Flag(std::string_view key) const {
   const YAML::Node node = Value(key);
   if (IsPlain(node) && node.Scalar() == "true") return std::optional(true);
   if (IsPlain(node) && node.Scalar() == "false") return std::optional(false);
-  return Bad(key, "must be true or false", "write true or false without quotes");
+  return Bad(key, "must be true or false", Unquoted(node, "write true or false"));
 }
 
 absl::StatusOr<std::optional<size_t>> YamlMap::Word(std::string_view key,
@@ -164,7 +170,7 @@ absl::StatusOr<std::optional<size_t>> YamlMap::Word(std::string_view key,
   const YAML::Node node = Value(key);
   const std::string word = node.IsScalar() ? node.Scalar() : "";
   const auto found = std::find(words.begin(), words.end(), word);
-  if (found == words.end()) return Bad(key, "is none that there is", WayOut(word, words));
+  if (found == words.end()) return Bad(key, "is unknown", WayOut(word, words));
   return std::optional(static_cast<size_t>(found - words.begin()));
 }
 

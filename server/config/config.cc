@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "server/base/control_group.h"
+#include "server/base/nearest_word.h"
 #include "server/base/status.h"
 #include "server/config/config_access.h"
 #include "server/config/config_file.h"
@@ -48,11 +49,14 @@ absl::Status CheckArguments(const CommandLine& line, const std::vector<std::stri
     }
   }
   if (unknown.empty()) return absl::OkStatus();
+  std::vector<std::string> flags = {"--config", "--print-config", "--help", "--version"};
+  for (const Setting& setting : Settings()) flags.push_back(Flag(setting.name));
+  const std::string typed = unknown.front().substr(0, unknown.front().find('='));
   return InvalidArgument("the command line holds something that is no setting",
                          {.reason = "COMMAND_LINE_INVALID",
                           .subject = "command line",
                           .value = unknown.front(),
-                          .fix = "see sinkd --help"});
+                          .fix = "see sinkd --help" + DidYouMean(typed, flags)});
 }
 
 absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv,
@@ -130,16 +134,16 @@ std::vector<Given> Collect(const Setting& setting, const CommandLine& line,
 }
 
 absl::Status CheckKeys(const ConfigFile& file, const std::string& file_name) {
+  std::vector<std::string_view> names;
+  for (const Setting& setting : Settings()) names.emplace_back(setting.name);
   for (const auto& [key, values] : file) {
-    const bool known = std::any_of(Settings().begin(), Settings().end(),
-                                   [&](const Setting& setting) { return key == setting.name; });
-    if (!known) {
-      return InvalidArgument(fmt::format("{} holds a key that is no setting", file_name),
-                             {.reason = "CONFIG_FILE_INVALID",
-                              .subject = file_name,
-                              .value = key,
-                              .fix = "see sinkd --print-config for all keys"});
-    }
+    if (std::find(names.begin(), names.end(), key) != names.end()) continue;
+    return InvalidArgument(
+        fmt::format("{} holds a key that is no setting", file_name),
+        {.reason = "CONFIG_FILE_INVALID",
+         .subject = file_name,
+         .value = key,
+         .fix = "see sinkd --print-config for all keys" + DidYouMean(key, names)});
   }
   return absl::OkStatus();
 }

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "server/base/calendar.h"
+#include "server/base/nearest_word.h"
 #include "server/base/status.h"
 
 namespace sinkd {
@@ -145,7 +147,9 @@ absl::StatusOr<bool> ReadBool(const Given& given) {
 absl::StatusOr<size_t> ReadChoice(const Given& given, std::span<const std::string_view> names) {
   const auto found = std::find(names.begin(), names.end(), given.value);
   if (found != names.end()) return static_cast<size_t>(found - names.begin());
-  return BadValue(given, fmt::format("one of {}", fmt::join(names, ", ")), "");
+  const std::string_view nearest = NearestWord(given.value, names);
+  return BadValue(given, fmt::format("one of {}", fmt::join(names, ", ")),
+                  nearest.empty() ? "" : fmt::format("write {}", nearest));
 }
 
 absl::StatusOr<std::string> ReadAddress(const Given& given) {

@@ -13,7 +13,6 @@
 #include "client/cli/output/csv_row.h"
 #include "client/cli/output/json_parts.h"
 #include "client/cli/output/number_format.h"
-#include "client/cli/terminal/suggestion.h"
 #include "sinks/v1/runs.pb.h"
 
 namespace sinkd::cli {
@@ -133,12 +132,6 @@ TEST(NumberFormat, KeepsItsPrecision) {
 TEST(CsvRow, QuotesAsRfc4180Says) {
   EXPECT_EQ(CsvRow().Add("a").Add("b,c").Add("d\"e\n").Add(0.1).Add(true).AddIf(false, 1).Take(),
             "a,\"b,c\",\"d\"\"e\n\",0.1,true,\r\n");
-}
-
-TEST(Suggestion, OffersOnlyWhatIsNear) {
-  const std::vector<std::string> words = {"detect", "scores"};
-  EXPECT_EQ(Suggest("detcet", words), "; did you mean \"detect\"?");
-  EXPECT_EQ(Suggest("unrelated", words), "");
 }
 
 TEST(Flags, ParseDurations) {

@@ -71,6 +71,7 @@ grpc::Status FakeRuns::ListRuns(grpc::ServerContext*, const v1::ListRunsRequest*
   const size_t end = std::min(begin + 2, runs.size());
   for (size_t i = begin; i < end; ++i) *response->add_runs() = runs[i];
   if (end < runs.size()) response->set_next_page_token(std::to_string(end));
+  if (runs.empty() && request->has_filter()) response->set_did_you_mean("the label a=\x1b[31mb");
   return grpc::Status::OK;
 }
 

@@ -111,6 +111,15 @@ TEST_F(SinkctlTest, WhatIsExportedIsSentWhenItIsImported) {
   }
 }
 
+TEST_F(SinkctlTest, SaysWhatAFilterThatNoRunMeetsMayHaveMeant) {
+  server_.runs.runs.clear();
+  const ProcessResult result = Run({"runs", "list", "--label", "a=c"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, "no such runs\n");
+  EXPECT_EQ(result.err, "sinkctl: no run meets the filter; did you mean the label a=\\x1b[31mb?\n");
+  EXPECT_EQ(Run({"runs", "list", "--label", "a=c", "--quiet"}).err, "");
+}
+
 TEST_F(SinkctlTest, ExportsAsOneDocumentOrAsATable) {
   const json document = json::parse(Run({"runs", "export", "alpha-1", "-o", "json"}).out);
   EXPECT_EQ(document["run"]["name"], "runs/alpha-1");

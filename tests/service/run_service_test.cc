@@ -13,6 +13,7 @@ namespace v1 = ::sinks::v1;
 using testing::BytesOf;
 using testing::DetailsOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::RunningServer;
 using ::testing::SizeIs;
@@ -137,6 +138,25 @@ TEST_F(RunServiceTest, RunsAreListedNewestFirstByPageAndFilter) {
   EXPECT_THAT(NamesOf(List(filtered)), ElementsAre("runs/c", "runs/b"));
   filtered.mutable_filter()->set_model("models/other");
   EXPECT_THAT(NamesOf(List(filtered)), IsEmpty());
+}
+
+TEST_F(RunServiceTest, AnUnknownRunModelOrLabelIsAnsweredWithTheNearest) {
+  Fill("nightly", 1, "main");
+  Get("runs/nigthly");
+  EXPECT_EQ(Reason(), "RUN_NOT_FOUND");
+  EXPECT_THAT(status_.error_message(),
+              HasSubstr("use runs/nightly, or another that ListRuns returns"));
+  Get("runs/other");
+  EXPECT_THAT(status_.error_message(), HasSubstr("use an id that ListRuns returns"));
+
+  v1::ListRunsRequest filtered;
+  filtered.mutable_filter()->set_model("models/fkae");
+  EXPECT_EQ(List(filtered).did_you_mean(), "models/fake");
+  filtered.mutable_filter()->set_model("models/fake");
+  (*filtered.mutable_filter()->mutable_labels())["brnach"] = "main";
+  EXPECT_EQ(List(filtered).did_you_mean(), "the label branch=main");
+  filtered.mutable_filter()->clear_labels();
+  EXPECT_FALSE(List(filtered).has_did_you_mean());
 }
 
 TEST_F(RunServiceTest, ARunIsCompletedOpenedAndDeleted) {

@@ -23,9 +23,9 @@
 #include "client/cli/flags/model_flags.h"
 #include "client/cli/flags/run_flags.h"
 #include "client/cli/studies/study_command.h"
-#include "client/cli/terminal/suggestion.h"
 #include "client/error_report.h"
-#include "client/utf8.h"
+#include "server/base/nearest_word.h"
+#include "server/base/utf8.h"
 
 namespace sinkd::cli {
 namespace {
@@ -334,7 +334,7 @@ std::string UnexpectedWord(const CLI::App& app) {
                      : deepest.get_subcommands({}).empty() ? "word"
                                                            : "command";
   return fmt::format("unknown {} {}{}", sort, client::MakePrintable(word),
-                     Suggest(word, KnownWords(deepest)));
+                     DidYouMean(word, KnownWords(deepest)));
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/model_session.h"
 #include "client/cli/output/family_view.h"
-#include "client/cli/terminal/suggestion.h"
 #include "client/error_report.h"
+#include "server/base/nearest_word.h"
 
 namespace sinkd::cli {
 namespace {
@@ -54,7 +54,7 @@ ExitCode RunFamilies(const Invocation& invocation) {
         } else {
           problem = fmt::format("no family \"{}\"{}\n  `sinkctl families --names` lists them",
                                 client::MakePrintable(options.family),
-                                Suggest(options.family, Names(*families)));
+                                DidYouMean(options.family, Names(*families)));
         }
         return absl::OkStatus();
       });

@@ -10,6 +10,7 @@
 #include "client/cli/output/number_format.h"
 #include "client/cli/output/run_view.h"
 #include "client/cli/terminal/interrupt.h"
+#include "client/error_report.h"
 #include "client/run_client.h"
 
 namespace sinkd::cli {
@@ -28,12 +29,26 @@ struct Session {
   const StopSignal& stop;
 };
 
+// Says what a filter that no run meets may have meant.
+void SuggestFilter(const Session& session) {
+  const absl::StatusOr<std::string> meant =
+      session.client.DidYouMean(session.options.filter, session.call);
+  if (!meant.ok() || meant->empty() || session.global.quiet) return;
+  Say(fmt::format("no run meets the filter; did you mean {}?", client::MakePrintable(*meant)));
+}
+
 absl::Status List(const Session& session) {
   RunListWriter writer(session.options.names, session.global.output, session.terminal,
                        session.output);
-  const absl::Status status = session.client.List(
-      session.options.filter, session.call, [&writer](const v1::Run& run) { writer.Add(run); });
-  if (status.ok()) writer.End();
+  bool any = false;
+  const absl::Status status =
+      session.client.List(session.options.filter, session.call, [&](const v1::Run& run) {
+        any = true;
+        writer.Add(run);
+      });
+  if (!status.ok()) return status;
+  writer.End();
+  if (!any) SuggestFilter(session);
   return status;
 }
 
@@ -116,12 +131,16 @@ v1::SummarizeRunsRequest MakeRequest(const RunOptions& options) {
 
 absl::Status Summarize(const Session& session) {
   RunSummaryWriter writer(session.options, session.global.output, session.terminal, session.output);
+  bool any = false;
   const absl::Status status = session.client.Summarize(
       MakeRequest(session.options), session.call, [&](const v1::SummarizeRunsResponse& summary) {
+        any = true;
         writer.Add(summary);
         return session.output.Flush();
       });
-  if (status.ok()) writer.End();
+  if (!status.ok()) return status;
+  writer.End();
+  if (!any) SuggestFilter(session);
   return status;
 }
 

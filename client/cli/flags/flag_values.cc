@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "client/cli/terminal/suggestion.h"
 #include "client/error_report.h"
+#include "server/base/nearest_word.h"
 
 namespace sinkd::cli {
 namespace {
@@ -57,7 +57,7 @@ std::string ChoiceProblem(std::span<const Choice> choices, const std::string& wo
   std::vector<const char*> words;
   for (const Choice& choice : choices) words.push_back(choice.word);
   return fmt::format("{} is not one of {}{}", Quoted(word), Words(choices),
-                     Suggest(word, std::span<const char* const>(words)));
+                     DidYouMean(word, words));
 }
 
 }  // namespace

@@ -8,10 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "client/channel.h"
-#include "client/cli/input/json_cursor.h"
-#include "client/cli/terminal/suggestion.h"
 #include "client/error_report.h"
-#include "client/utf8.h"
+#include "server/base/nearest_word.h"
+#include "server/base/utf8.h"
 
 namespace sinkd::cli {
 namespace {
@@ -251,7 +250,7 @@ bool SampleHandler::SampleKey(const std::string& name) {
     return true;
   }
   if (!known) {
-    const std::string hint = Suggest(name, kSampleKeys);
+    const std::string hint = DidYouMean(name, kSampleKeys);
     return Fail(
         fmt::format("unknown key {}{}; expected one of {}, \"response\", \"raw\", "
                     "\"add_generation_prompt\", \"chat_rendered\", \"id\" "

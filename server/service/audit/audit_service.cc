@@ -12,6 +12,7 @@
 #include "server/service/audit/codec_audit.h"
 #include "server/service/calls/unary_call.h"
 #include "server/service/runs/codec_run.h"
+#include "server/service/runs/nearest_run.h"
 #include "server/service/runs/run_samples.h"
 
 namespace sinkd {
@@ -79,7 +80,9 @@ grpc::ServerUnaryReactor* AuditService::AuditRuns(grpc::CallbackServerContext* c
       [this,
        context](const v1::AuditRunsRequest& message) -> absl::StatusOr<v1::AuditRunsResponse> {
         if (store_ == nullptr) return StoreOff();
-        return RunAudit(*store_, message, [context] { return context->IsCancelled(); });
+        auto audit = RunAudit(*store_, message, [context] { return context->IsCancelled(); });
+        if (!audit.ok()) return NameNearestRun(*store_, audit.status());
+        return audit;
       });
 }
 

@@ -9,6 +9,7 @@
 #include "server/base/status.h"
 #include "server/service/calls/status_mapping.h"
 #include "server/service/runs/codec_run.h"
+#include "server/service/runs/nearest_run.h"
 #include "server/service/runs/stored_record.h"
 
 namespace sinkd {
@@ -61,10 +62,14 @@ absl::StatusOr<std::vector<RunGroup>> FindAuditedRuns(RunStore& store,
   request.set_grouping(sinks::v1::SUMMARY_GROUPING_RUN);
   SINKD_ASSIGN_OR_RETURN(std::vector<RunGroup> runs, FindRunGroups(store, request));
   if (!runs.empty()) return runs;
-  return NotFound(absl::StrCat("no run meets what ", field, " asks for"),
-                  {.reason = "NO_RUN_SELECTED",
-                   .subject = field,
-                   .fix = "list the runs that there are, and choose others"});
+  SINKD_ASSIGN_OR_RETURN(const ListOptions filter, DecodeFilter(selection.filter()));
+  const std::string nearest = NearestToFilter(store, filter);
+  return NotFound(
+      absl::StrCat("no run meets what ", field, " asks for"),
+      {.reason = "NO_RUN_SELECTED",
+       .subject = field,
+       .fix = nearest.empty() ? "list the runs that there are, and choose others"
+                              : absl::StrCat("choose ", nearest, ", or list the runs")});
 }
 
 absl::Status CheckComparable(const std::vector<RunGroup>& runs) {

@@ -14,6 +14,7 @@
 #include "server/service/calls/admission.h"
 #include "server/service/json/json_text.h"
 #include "server/service/json/openapi.h"
+#include "server/service/runs/nearest_run.h"
 #include "server/telemetry/log.h"
 #include "server/telemetry/trace_fields.h"
 
@@ -80,8 +81,8 @@ HttpAnswer JsonApi::Answer(const HttpQuery& query, const std::stop_token& stop) 
   absl::StatusOr<HttpAnswer> answer = Contained([&] { return Make(query, stop); });
   if (answer.ok()) return *std::move(answer);
   // Who went away hears nothing; who is told to go hears why.
-  const absl::Status error =
-      absl::IsCancelled(answer.status()) ? ServerStopping() : answer.status();
+  absl::Status error = absl::IsCancelled(answer.status()) ? ServerStopping() : answer.status();
+  if (store_ != nullptr) error = NameNearestRun(*store_, std::move(error));
   HttpAnswer refused = ErrorAnswer(error);
   if (refused.status == 500) {
     const std::string path = absl::StrJoin(query.path, "/");

@@ -8,6 +8,7 @@
 #include <absl/time/time.h>
 
 #include "server/base/status.h"
+#include "server/base/nearest_word.h"
 #include "server/base/str_cat.h"
 #include "server/service/models/codec_model.h"
 #include "server/store/run_rules.h"
@@ -33,10 +34,13 @@ absl::Status Unknown(std::string_view name, std::span<const ParameterRule> rules
         *out += StrCat(rule.name, rule.type == ParameterType::kLabels ? "KEY" : "");
       });
   return InvalidArgument("the query has a parameter that is none of this path",
+  std::vector<std::string_view> names;
+  for (const ParameterRule& rule : rules) names.emplace_back(rule.name);
                          {.reason = "UNKNOWN_PARAMETER",
                           .subject = Shorten(name),
                           .fix = rules.empty() ? "leave it out: this path takes none"
-                                               : StrCat("leave it out, or use one of ", known)});
+                                               : StrCat("leave it out, or use one of ", known,
+                                                        DidYouMean(name, names))});
 }
 
 std::optional<int64_t> ReadNumber(const std::string& text) {

@@ -7,6 +7,7 @@
 #include "server/service/calls/unary_call.h"
 #include "server/service/runs/codec_run.h"
 #include "server/service/runs/import_stream.h"
+#include "server/service/runs/nearest_run.h"
 #include "server/service/runs/run_samples.h"
 #include "server/service/runs/run_sources.h"
 
@@ -92,7 +93,9 @@ grpc::ServerUnaryReactor* RunService::Serve(
       {*waiting_queries_, metrics_}, context, method, bytes, answer,
       [this, work = std::move(work)](const Request& request) -> absl::StatusOr<Response> {
         SINKD_ASSIGN_OR_RETURN(RunStore * runs, store());
-        return work(*runs, request);
+        absl::StatusOr<Response> response = work(*runs, request);
+        if (!response.ok()) return NameNearestRun(*runs, response.status());
+        return response;
       });
 }
 
@@ -109,7 +112,9 @@ ReplyStream* RunService::Stream(grpc::CallbackServerContext* context, std::strin
                               Request request;
                               if (!ParseMessage(message, request))
                                 return MalformedMessage(*request.descriptor());
-                              return open(*runs, request);
+                              auto source = open(*runs, request);
+                              if (!source.ok()) return NameNearestRun(*runs, source.status());
+                              return source;
                             });
 }
 
@@ -211,6 +216,11 @@ absl::StatusOr<v1::ListRunsResponse> PageOfRuns(RunStore& store,
     SINKD_ASSIGN_OR_RETURN(*out.add_runs(), EncodeRun(run));
   }
   out.set_next_page_token(page.next_page_token);
+  if (page.runs.empty() && options.page_token.empty()) {
+    if (std::string meant = NearestToFilter(store, options); !meant.empty()) {
+      out.set_did_you_mean(std::move(meant));
+    }
+  }
   return out;
 }
 

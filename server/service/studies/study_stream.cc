@@ -12,6 +12,7 @@
 #include "server/service/calls/call_deadline.h"
 #include "server/service/calls/message_bytes.h"
 #include "server/service/calls/status_mapping.h"
+#include "server/service/runs/nearest_run.h"
 #include "server/service/runs/run_samples.h"
 #include "server/service/studies/codec_study_report.h"
 
@@ -80,7 +81,8 @@ absl::Status StudyStream::Start(const grpc::ByteBuffer& bytes) {
 }
 
 void StudyStream::TakeRun() {
-  absl::Status taken = TakeRunSamples(*resources_.store, request_);
+  absl::Status taken =
+      NameNearestRun(*resources_.store, TakeRunSamples(*resources_.store, request_));
   const std::lock_guard lock(mutex_);
   if (end_) return;
   if (taken.ok()) taken = Open();
