@@ -200,15 +200,12 @@ std::string Daemon::RenderMetrics() {
 
 void Daemon::LoadModels(const std::stop_token& stop) {
   for (const std::string& id : config_.load) {
-    const auto begin = std::chrono::steady_clock::now();
     const absl::StatusOr<ModelEntry> entry =
-        catalog_.Load(id, registry_.defaults(), {}, stop, /*pinned=*/true);
+        catalog_.Load(id, registry_.defaults(), {}, stop, /*pinned=*/true, "--load");
     if (stop.stop_requested()) return;
     if (!entry.ok()) {
       return Fail(entry.status(), "a model of --load could not be loaded");
     }
-    Log(LogLevel::kInfo, "model loaded",
-        {{"model", id}, {"seconds", std::chrono::steady_clock::now() - begin}});
   }
   BecomeReady();
 }

@@ -5,9 +5,9 @@
 // how many (one executor per device, see scheduler/).
 // Errors: FAILED_PRECONDITION for a folder that cannot be loaded (the message names file, tensor or
 // key, and the way out), also from Run where weights are streamed; INVALID_ARGUMENT for a device or
-// placement that is not one; RESOURCE_EXHAUSTED when the weights would not fit or the device is out
-// of memory; CANCELLED when the token was triggered, checked before every block; INTERNAL for any
-// other fault of the device.
+// placement that is not one; RESOURCE_EXHAUSTED when the device is out of memory (whether weights
+// have room is for the caller to ask first: model_plan.h, models/load_room.h); CANCELLED when the
+// token was triggered, checked before every block; INTERNAL for any other fault of the device.
 #pragma once
 
 #include <cstdint>

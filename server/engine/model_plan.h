@@ -41,8 +41,6 @@ struct DeviceShare {
   int64_t blocks = 0;
   int64_t weight_bytes = 0;      // in the compute type; of two blocks when weights are streamed
   int64_t activation_bytes = 0;  // at the peak of one sample of `positions` tokens
-  int64_t free_bytes = 0;        // now; 0 when the device does not say
-  bool fits = true;              // weights + activations within free_bytes
 };
 
 struct ModelPlan {
@@ -57,7 +55,6 @@ struct ModelPlan {
   int64_t largest_block_bytes = 0;     // in the compute type
   int64_t positions = 0;               // the sample's length that activations are told for
   std::vector<DeviceShare> devices;    // in block order; the first holds the embedding too
-  bool fits = true;                    // every device does
   std::vector<std::string> warnings;   // as ModelInfo::warnings
 
   std::string Placement() const;  // as LoadOptions::device; never "auto"

@@ -30,6 +30,12 @@ struct MemoryBudget::Hold::State {
     return found->second;
   }
 
+  MemorySnapshot Look(const std::string& device) {
+    MemorySnapshot now = Of(device);
+    now.free_bytes = room(device);
+    return now;
+  }
+
   void Add(Use use, const DeviceBytes& bytes, int sign) {
     for (const auto& [device, amount] : bytes) {
       MemorySnapshot& of = Of(device);
@@ -43,14 +49,10 @@ struct MemoryBudget::Hold::State {
 
 namespace {
 
-// Beside weights and loads; a device without a budget has all the room there is.
-int64_t RoomBesideModels(const MemorySnapshot& device) {
-  if (device.budget_bytes == 0) return std::numeric_limits<int64_t>::max();
-  return device.budget_bytes - device.weight_bytes - device.loading_bytes;
-}
-
+// Beside weights, loads and passes; a device without a budget has all the room there is.
 int64_t RoomBesideAll(const MemorySnapshot& device) {
-  return RoomBesideModels(device) - device.running_bytes;
+  if (device.budget_bytes == 0) return std::numeric_limits<int64_t>::max();
+  return device.budget_bytes - device.weight_bytes - device.loading_bytes - device.running_bytes;
 }
 
 absl::Status NoRoomToRun(const MemorySnapshot& device, int64_t bytes, int64_t room) {
@@ -66,6 +68,17 @@ absl::Status NoRoomToRun(const MemorySnapshot& device, int64_t bytes, int64_t ro
 }
 
 }  // namespace
+
+int64_t MissingBytes(const MemorySnapshot& device, int64_t wanted) {
+  int64_t missing = 0;
+  if (device.budget_bytes > 0) {
+    missing = wanted - (device.budget_bytes - device.weight_bytes - device.loading_bytes);
+  }
+  if (device.free_bytes > 0) {
+    missing = std::max(missing, wanted - (device.free_bytes + device.running_bytes));
+  }
+  return std::max<int64_t>(0, missing);
+}
 
 MemoryBudget::Hold::Hold(std::shared_ptr<State> state, Use use, DeviceBytes bytes)
     : state_(std::move(state)), use_(use), bytes_(std::move(bytes)) {}
@@ -106,20 +119,17 @@ MemoryBudget::MemoryBudget(DeviceBytes limits,
   }
 }
 
-DeviceBytes MemoryBudget::Missing(const DeviceBytes& wanted) const {
-  DeviceBytes missing;
+std::map<std::string, MemorySnapshot> MemoryBudget::Look(const DeviceBytes& wanted) const {
+  std::map<std::string, MemorySnapshot> now;
   const std::lock_guard lock(state_->mutex);
-  for (const auto& [device, bytes] : wanted) {
-    const int64_t room = RoomBesideModels(state_->Of(device));
-    if (bytes > room) missing[device] = bytes - room;
-  }
-  return missing;
+  for (const auto& [device, bytes] : wanted) now[device] = state_->Look(device);
+  return now;
 }
 
 std::optional<MemoryBudget::Hold> MemoryBudget::TryHold(const DeviceBytes& wanted) {
   const std::lock_guard lock(state_->mutex);
   for (const auto& [device, bytes] : wanted) {
-    if (bytes > RoomBesideModels(state_->Of(device))) return std::nullopt;
+    if (MissingBytes(state_->Look(device), bytes) > 0) return std::nullopt;
   }
   state_->Add(Use::kLoading, wanted, 1);
   return Hold(state_, Use::kLoading, wanted);
@@ -129,8 +139,9 @@ bool MemoryBudget::WaitForRuns(const Hold& load, std::stop_token stop) const {
   std::unique_lock lock(state_->mutex);
   return state_->released.wait(lock, std::move(stop), [&] {
     return std::all_of(load.bytes_.begin(), load.bytes_.end(), [&](const auto& share) {
-      const MemorySnapshot& device = state_->Of(share.first);
-      return device.running_bytes == 0 || RoomBesideAll(device) >= 0;
+      const MemorySnapshot device = state_->Look(share.first);
+      const bool is_free = device.free_bytes == 0 || share.second <= device.free_bytes;
+      return device.running_bytes == 0 || (RoomBesideAll(device) >= 0 && is_free);
     });
   });
 }
@@ -151,7 +162,7 @@ absl::StatusOr<MemoryBudget::Hold> MemoryBudget::HoldRun(std::span<const std::st
 std::vector<MemorySnapshot> MemoryBudget::Snapshot() const {
   std::vector<MemorySnapshot> all;
   const std::lock_guard lock(state_->mutex);
-  for (const auto& [name, device] : state_->devices) all.push_back(device);
+  for (const auto& [name, device] : state_->devices) all.push_back(state_->Look(name));
   return all;
 }
 

@@ -29,7 +29,12 @@ struct MemorySnapshot {
   int64_t weight_bytes = 0;   // of models in memory
   int64_t loading_bytes = 0;  // of loads under way
   int64_t running_bytes = 0;  // of forward passes under way
+  int64_t free_bytes = 0;     // what the device has left; 0: it does not say
 };
+
+// What a load of `wanted` bytes lacks on the device, by its budget or by what is free; 0: it has
+// room. Passes under way do not count, since a load waits for them.
+int64_t MissingBytes(const MemorySnapshot& device, int64_t wanted);
 
 class MemoryBudget {
  public:
@@ -56,20 +61,20 @@ class MemoryBudget {
     DeviceBytes bytes_;
   };
 
-  // The budget of a device that `limits` does not name is nine tenths of what `room` says when the
-  // device is first asked for; the rest is for what is not counted. An empty `room` is
-  // RoomOnDevice.
+  // `room` says what a device has free; an empty one is RoomOnDevice. The budget of a device that
+  // `limits` does not name is nine tenths of that when the device is first asked for; the rest is
+  // for what is not counted.
   explicit MemoryBudget(DeviceBytes limits = {},
                         std::function<int64_t(const std::string& device)> room = {});
 
-  // Bytes that are missing for a load of `wanted` beside all weights and loads; empty: it fits.
-  DeviceBytes Missing(const DeviceBytes& wanted) const;
+  // Of the devices of `wanted`.
+  std::map<std::string, MemorySnapshot> Look(const DeviceBytes& wanted) const;
 
-  // For a load; nullopt when bytes are missing. Passes that run are not waited for.
+  // For a load; nullopt when bytes are missing (MissingBytes). Passes that run are not waited for.
   std::optional<Hold> TryHold(const DeviceBytes& wanted);
 
-  // Waits until no pass that began before `load` was held takes of its room. False when `stop` came
-  // first.
+  // Waits until no pass that runs takes of the room of `load`, which is held. False when `stop`
+  // came first.
   bool WaitForRuns(const Hold& load, std::stop_token stop) const;
 
   // For a pass that takes `bytes` on each of `devices`, beside all else. RESOURCE_EXHAUSTED naming

@@ -1,8 +1,6 @@
 #include "server/models/model_id.h"
 
 #include <algorithm>
-#include <numeric>
-#include <utility>
 
 #include <absl/strings/ascii.h>
 
@@ -19,21 +17,6 @@ bool IsIdStart(char c) {
 }
 bool IsIdPart(char c) {
   return IsIdStart(c) || c == '.' || c == '_' || c == '-';
-}
-
-// Letters to insert, remove or replace.
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, replaced});
-    }
-  }
-  return row.back();
 }
 
 }  // namespace
@@ -63,18 +46,6 @@ std::string WhyNoModelId(std::string_view name) {
   }
   if (name.size() > kMaxIdBytes) return StrCat("it is longer than ", kMaxIdBytes, " bytes");
   return "it does not begin with a letter or digit";
-}
-
-std::string NearestModelId(std::string_view id, const std::vector<std::string>& ids) {
-  std::string nearest;
-  size_t fewest = id.size() / 3 + 1;
-  for (const std::string& candidate : ids) {
-    const size_t edits = EditDistance(id, candidate);
-    if (edits >= fewest) continue;
-    fewest = edits;
-    nearest = candidate;
-  }
-  return nearest;
 }
 
 }  // namespace sinkd

@@ -3,7 +3,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace sinkd {
 
@@ -16,9 +15,5 @@ std::string ModelIdFor(std::string_view name);
 
 // Why `name` is no model id, as the end of a sentence: "'Q' cannot be in an id".
 std::string WhyNoModelId(std::string_view name);
-
-// The one of `ids` that `id` may be meant for: the fewest letters differ, at most a third of them.
-// Empty when there is none.
-std::string NearestModelId(std::string_view id, const std::vector<std::string>& ids);
 
 }  // namespace sinkd

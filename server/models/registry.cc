@@ -1,6 +1,5 @@
 #include "server/models/registry.h"
 
-#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -39,20 +38,8 @@ Registry::~Registry() {
 }
 
 std::vector<ModelEntry> Registry::List() const {
-  std::vector<std::string> ids = state_->FolderIds();
-  {
-    const std::lock_guard lock(state_->mutex);
-    for (const auto& [id, slot] : state_->slots) {
-      const bool in_memory =
-          slot.state != ModelState::kAvailable && slot.state != ModelState::kFailed;
-      if (in_memory) ids.push_back(id);
-    }
-  }
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   std::vector<ModelEntry> entries;
-  entries.reserve(ids.size());
-  for (const std::string& id : ids) entries.push_back(state_->Describe(id));
+  for (const std::string& id : state_->Ids()) entries.push_back(state_->Describe(id));
   return entries;
 }
 
@@ -61,15 +48,13 @@ absl::StatusOr<ModelEntry> Registry::Get(std::string_view id) const {
   ModelEntry entry = state_->Describe(std::string(id));
   const bool on_disk_only =
       entry.state == ModelState::kAvailable || entry.state == ModelState::kFailed;
-  if (on_disk_only && state_->Folder(id).empty()) {
-    return NoSuchModel(id, NearestModelId(id, state_->FolderIds()));
-  }
+  if (on_disk_only && state_->Folder(id).empty()) return NoSuchModel(id, state_->Ids());
   return entry;
 }
 
 absl::StatusOr<ModelEntry> Registry::Load(std::string_view id, const LoadOptions& options,
                                           const Progress& progress, std::stop_token stop,
-                                          std::optional<bool> pinned) {
+                                          std::optional<bool> pinned, std::string_view caller) {
   SINKD_RETURN_IF_ERROR(Get(id).status());
   const std::string name(id);
   std::unique_lock lock(state_->mutex);
@@ -90,6 +75,7 @@ absl::StatusOr<ModelEntry> Registry::Load(std::string_view id, const LoadOptions
       case ModelState::kAvailable:
       case ModelState::kFailed:
         slot.pinned = pinned.value_or(false);  // from the start, so that no other load takes it
+        slot.caller = std::string(caller);
         result = state_->Lead(state_, name, options, progress, stop, lock);
         break;
     }
@@ -100,12 +86,12 @@ absl::StatusOr<ModelEntry> Registry::Load(std::string_view id, const LoadOptions
   return state_->Describe(name);
 }
 
-absl::StatusOr<ModelPlan> Registry::Plan(std::string_view id, const LoadOptions& options,
-                                         int64_t positions, std::stop_token stop) const {
+absl::StatusOr<PlannedLoad> Registry::Plan(std::string_view id, const LoadOptions& options,
+                                           int64_t positions, std::stop_token stop) const {
   SINKD_RETURN_IF_ERROR(CheckId(id));
   const fs::path folder = state_->Folder(id);
-  if (folder.empty()) return NoSuchModel(id, NearestModelId(id, state_->FolderIds()));
-  return PlanModel(folder, state_->WithinBudget(options), positions, std::move(stop));
+  if (folder.empty()) return NoSuchModel(id, state_->Ids());
+  return state_->Plan(std::string(id), folder, options, positions, std::move(stop));
 }
 
 absl::StatusOr<ModelEntry> Registry::Unload(std::string_view id) {
@@ -117,6 +103,7 @@ absl::StatusOr<ModelEntry> Registry::Unload(std::string_view id) {
     if (slot.state == ModelState::kLoading) return Busy(id, "loaded");
     if (slot.state == ModelState::kReady) {
       last = std::move(slot.handle);
+      slot.unload = {.why = "asked for", .began = std::chrono::steady_clock::now()};
       state_->Enter(id, slot, ModelState::kUnloading);
     } else if (slot.state != ModelState::kUnloading) {
       return NotLoaded(id, slot.failure);

@@ -25,6 +25,7 @@
 
 #include "server/engine/model.h"
 #include "server/engine/model_plan.h"
+#include "server/models/load_room.h"
 #include "server/models/memory_budget.h"
 #include "server/models/model_id.h"
 #include "server/tokenizer/tokenizer.h"
@@ -59,6 +60,12 @@ struct ModelEntry {
   int64_t users = 0;                // handles that Acquire gave and that still live
   std::chrono::system_clock::time_point last_used;  // when loaded: since then, or last acquired or
                                                     // let go of
+};
+
+// A plan, and what memory there is for it.
+struct PlannedLoad {
+  ModelPlan plan;
+  LoadRoom room;  // what Load would find now
 };
 
 class Registry {
@@ -103,14 +110,17 @@ class Registry {
   // is wherever it is held. `progress` may be empty. `stop` abandons the wait (CANCELLED); the load
   // itself is abandoned only when the caller that began it stops, and then one of its followers
   // begins anew. `pinned` is what the model is from now on; empty: false, or what it is already.
+  // `caller` is for the log: of the load, and of what is unloaded for it.
   absl::StatusOr<ModelEntry> Load(std::string_view id, const LoadOptions& options,
                                   const Progress& progress, std::stop_token stop,
-                                  std::optional<bool> pinned = std::nullopt);
+                                  std::optional<bool> pinned = std::nullopt,
+                                  std::string_view caller = {});
 
-  // As PlanModel (engine/model_plan.h), for a model in any state, which does not change: what is
-  // loaded is planned as if it came once more.
-  absl::StatusOr<ModelPlan> Plan(std::string_view id, const LoadOptions& options, int64_t positions,
-                                 std::stop_token stop = {}) const;
+  // As PlanModel (engine/model_plan.h), for a model in any state, which does not change: one that
+  // is loaded is planned as if it were unloaded first. Does not fit exactly when Load would refuse
+  // it for want of memory.
+  absl::StatusOr<PlannedLoad> Plan(std::string_view id, const LoadOptions& options,
+                                   int64_t positions, std::stop_token stop = {}) const;
 
   // Hands the model out no more; its entry is kUnloading while handles live, else kAvailable.
   // Unloading a model that is kUnloading changes nothing.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "server/base/nearest_word.h"
 #include "server/base/status.h"
 #include "server/models/model_id.h"
 
@@ -30,7 +31,8 @@ absl::Status CheckId(std::string_view id) {
        .fix = "use an id that ListModels returns"});
 }
 
-absl::Status NoSuchModel(std::string_view id, std::string_view nearest) {
+absl::Status NoSuchModel(std::string_view id, const std::vector<std::string>& known) {
+  const std::string_view nearest = NearestWord(id, known);
   return NotFound(
       "the model root has no such model",
       {.reason = "MODEL_NOT_FOUND",

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <absl/status/status.h>
 
@@ -11,8 +12,7 @@ namespace sinkd {
 std::string ModelSubject(std::string_view id);  // "models/a"
 
 absl::Status CheckId(std::string_view id);  // INVALID_ARGUMENT naming the id and the rule
-// `nearest` is an id that may be meant; empty when there is none.
-absl::Status NoSuchModel(std::string_view id, std::string_view nearest);
+absl::Status NoSuchModel(std::string_view id, const std::vector<std::string>& known);
 
 // `doing` is "loaded" or "unloaded".
 absl::Status Busy(std::string_view id, std::string_view doing);

@@ -1,6 +1,7 @@
 #include "server/models/registry_state.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "server/base/status.h"
 #include "server/models/free_memory.h"
 #include "server/models/registry_errors.h"
+#include "server/telemetry/log.h"
 
 namespace sinkd {
 namespace fs = std::filesystem;
@@ -30,7 +32,63 @@ std::string_view Name(Residency residency) {
   return residency == Residency::kStreamed ? "streamed" : "resident";
 }
 
+DeviceBytes WeightsByDevice(const ModelPlan& plan) {
+  DeviceBytes bytes;
+  for (const DeviceShare& share : plan.devices) bytes[share.device] += share.weight_bytes;
+  return bytes;
+}
+
+using Clock = std::chrono::steady_clock;
+
+int64_t Sum(const DeviceBytes& bytes) {
+  int64_t sum = 0;
+  for (const auto& [device, amount] : bytes) sum += amount;
+  return sum;
+}
+
+void LogLoad(const std::string& id, const LoadOptions& options,
+             const absl::StatusOr<LoadedModel>& loaded, int64_t bytes, const std::string& caller,
+             Clock::duration took) {
+  std::vector<LogField> fields = {
+      {"model", id}, {"device", options.device}, {"residency", Name(options.residency)}};
+  if (loaded.ok() && loaded->model) {
+    fields.emplace_back("compute_type", loaded->model->info().compute_type);
+  }
+  if (loaded.ok()) fields.emplace_back("bytes", bytes);
+  fields.emplace_back("seconds", std::chrono::duration<double>(took));
+  if (!caller.empty()) fields.emplace_back("caller", caller);
+  if (loaded.ok()) return Log(LogLevel::kInfo, "model loaded", fields);
+  const std::string error =
+      Shorten({loaded.status().message().data(), loaded.status().message().size()}, 500);
+  fields.emplace_back("error", error);
+  Log(LogLevel::kWarning, "model not loaded", fields);
+}
+
 }  // namespace
+
+void Registry::State::Released(const std::string& id) {
+  std::optional<Slot::Unload> unload;
+  int64_t bytes = 0;
+  {
+    const std::lock_guard lock(mutex);
+    Slot& slot = slots[id];
+    unload = std::exchange(slot.unload, std::nullopt);
+    bytes = Sum(slot.held);
+    slot.info.reset();
+    slot.has_chat_template = false;
+    slot.pinned = false;
+    slot.held.clear();
+    Enter(id, slot, ModelState::kAvailable);
+  }
+  if (!unload) return;  // with the registry
+  std::vector<LogField> fields = {
+      {"model", id},
+      {"why", unload->why},
+      {"bytes", bytes},
+      {"seconds", std::chrono::duration<double>(Clock::now() - unload->began)}};
+  if (!unload->caller.empty()) fields.emplace_back("caller", unload->caller);
+  Log(LogLevel::kInfo, "model unloaded", fields);
+}
 
 std::vector<std::string> Registry::State::FolderIds() {
   std::vector<std::string> ids;
@@ -52,10 +110,25 @@ std::vector<std::string> Registry::State::FolderIds() {
   return ids;
 }
 
+std::vector<std::string> Registry::State::Ids() {
+  std::vector<std::string> ids = FolderIds();
+  {
+    const std::lock_guard lock(mutex);
+    for (const auto& [id, slot] : slots) {
+      const bool in_memory =
+          slot.state != ModelState::kAvailable && slot.state != ModelState::kFailed;
+      if (in_memory) ids.push_back(id);
+    }
+  }
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
 ModelEntry Registry::State::Describe(const std::string& id) {
   ModelEntry entry{.id = id};
   const fs::path folder = Folder(id);
-  absl::StatusOr<DecoderSpec> spec = folder.empty() ? NoSuchModel(id, "") : specs.Read(folder);
+  absl::StatusOr<DecoderSpec> spec = folder.empty() ? NoSuchModel(id, {}) : specs.Read(folder);
   const std::lock_guard lock(mutex);
   if (const Slot* slot = Find(id)) {
     entry.state = slot->state;
@@ -173,6 +246,10 @@ std::vector<Resident> Registry::State::Residents() const {
   return all;
 }
 
+LoadRoom Registry::State::Room(const std::string& id, const DeviceBytes& wanted) const {
+  return FindRoom(id, wanted, budget->Look(wanted), Residents());
+}
+
 // Victims go at once, since nobody uses them; so what is missing is there when they are gone.
 absl::StatusOr<MemoryBudget::Hold> Registry::State::MakeRoom(const std::string& id,
                                                              const DeviceBytes& wanted) {
@@ -183,16 +260,16 @@ absl::StatusOr<MemoryBudget::Hold> Registry::State::MakeRoom(const std::string& 
       slots[id].held = wanted;
       return *std::move(hold);
     }
-    const DeviceBytes missing = budget->Missing(wanted);
     std::vector<ModelHandle> last;  // go outside the lock, which their release takes
     {
       const std::lock_guard lock(mutex);
-      const std::vector<Resident> residents = Residents();
-      const std::optional<std::vector<std::string>> victims = ChooseVictims(residents, missing);
-      if (!victims) return NoRoomToLoad(id, wanted, missing, residents);
-      for (const std::string& victim : *victims) {
+      const LoadRoom room = Room(id, wanted);
+      if (!room.refusal.ok()) return room.refusal;
+      for (const std::string& victim : room.victims) {
         Slot& slot = slots[victim];
         last.push_back(std::move(slot.handle));
+        slot.unload = {
+            .why = "room for models/" + id, .caller = slots[id].caller, .began = Clock::now()};
         ++evictions;
         Enter(victim, slot, ModelState::kUnloading);
       }
@@ -200,14 +277,14 @@ absl::StatusOr<MemoryBudget::Hold> Registry::State::MakeRoom(const std::string& 
   }
 }
 
-LoadOptions Registry::State::WithinBudget(LoadOptions options) {
+LoadOptions Registry::State::WithinBudget(const std::string& id, LoadOptions options) {
   if (options.device != kAutoDevice) return options;
   for (const MemorySnapshot& device : budget->Snapshot()) {
     if (device.budget_bytes > 0) options.room[device.device] = device.budget_bytes;
   }
   const std::lock_guard lock(mutex);
   for (const Resident& resident : Residents()) {
-    if (resident.CanGo()) continue;
+    if (resident.CanGo() || resident.id == id) continue;
     for (const auto& [device, bytes] : resident.bytes) {
       const auto room = options.room.find(device);
       if (room != options.room.end()) room->second = std::max<int64_t>(0, room->second - bytes);
@@ -216,19 +293,28 @@ LoadOptions Registry::State::WithinBudget(LoadOptions options) {
   return options;
 }
 
+absl::StatusOr<PlannedLoad> Registry::State::Plan(const std::string& id, const fs::path& folder,
+                                                  const LoadOptions& options, int64_t positions,
+                                                  std::stop_token stop) {
+  PlannedLoad planned;
+  SINKD_ASSIGN_OR_RETURN(planned.plan,
+                         PlanModel(folder, WithinBudget(id, options), positions, std::move(stop)));
+  const std::lock_guard lock(mutex);
+  planned.room = Room(id, WeightsByDevice(planned.plan));
+  return planned;
+}
+
 // A folder that cannot be planned is left to the loader, which says what is wrong with it.
 absl::StatusOr<MemoryBudget::Hold> Registry::State::Reserve(const std::string& id,
                                                             const fs::path& folder,
                                                             LoadOptions& options,
                                                             std::stop_token stop) {
-  options = WithinBudget(std::move(options));
+  options = WithinBudget(id, std::move(options));
   const absl::StatusOr<ModelPlan> plan = PlanModel(folder, options, 1, stop);
   if (absl::IsCancelled(plan.status())) return plan.status();
   if (!plan.ok()) return MemoryBudget::Hold();
   options.device = plan->Placement();
-  DeviceBytes wanted;
-  for (const DeviceShare& share : plan->devices) wanted[share.device] += share.weight_bytes;
-  SINKD_ASSIGN_OR_RETURN(MemoryBudget::Hold hold, MakeRoom(id, wanted));
+  SINKD_ASSIGN_OR_RETURN(MemoryBudget::Hold hold, MakeRoom(id, WeightsByDevice(*plan)));
   if (!budget->WaitForRuns(hold, std::move(stop))) return Cancelled("the load was cancelled");
   return hold;
 }
@@ -242,11 +328,13 @@ absl::Status Registry::State::Lead(const std::shared_ptr<State>& self, const std
   slot.options = options;
   slot.progress = {};
   Enter(id, slot, ModelState::kLoading);
+  const Clock::time_point begin = Clock::now();
+  const std::string caller = slot.caller;
   lock.unlock();
 
   const fs::path folder = Folder(id);
   LoadOptions decided = options;
-  absl::StatusOr<LoadedModel> loaded = NoSuchModel(id, "");
+  absl::StatusOr<LoadedModel> loaded = NoSuchModel(id, {});
   auto hold = std::make_shared<MemoryBudget::Hold>();
   absl::Status room = folder.empty() ? loaded.status() : absl::OkStatus();
   if (room.ok()) {
@@ -268,6 +356,7 @@ absl::Status Registry::State::Lead(const std::shared_ptr<State>& self, const std
     // A slot must not stay kLoading for good, whatever a library throws.
     loaded = Contained([&] { return loader(folder, decided, tell, stop); });
   }
+  LogLoad(id, decided, loaded, Sum(hold->bytes()), caller, Clock::now() - begin);
   ModelHandle handle;
   if (loaded.ok()) {
     loaded->id = id;

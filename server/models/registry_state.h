@@ -9,7 +9,7 @@
 #include <mutex>
 #include <set>
 
-#include "server/models/eviction.h"
+#include "server/models/load_room.h"
 #include "server/models/model_folder.h"
 #include "server/models/registry.h"
 #include "server/models/spec_cache.h"
@@ -18,9 +18,16 @@ namespace sinkd {
 
 // One model's life. Guarded by State::mutex.
 struct Registry::Slot {
+  struct Unload {  // for the log
+    std::string why;
+    std::string caller;
+    std::chrono::steady_clock::time_point began;
+  };
+
   ModelState state = ModelState::kAvailable;
   std::string failure;    // of the last load; empty unless kFailed
   LoadOptions options;    // of the load that runs or is done
+  std::string caller;     // that began that load
   LoadProgress progress;  // kLoading
   ModelHandle handle;     // kReady
   bool pinned = false;    // kLoading, kReady, kUnloading
@@ -30,8 +37,9 @@ struct Registry::Slot {
   DeviceBytes held;               // what is reserved for it
   std::optional<ModelInfo> info;  // kReady and kUnloading
   bool has_chat_template = false;
-  int64_t loads_ended = 0;   // tells a follower that the load it follows is over
-  absl::Status last_result;  // of that load
+  std::optional<Unload> unload;  // kUnloading
+  int64_t loads_ended = 0;       // tells a follower that the load it follows is over
+  absl::Status last_result;      // of that load
 };
 
 // Shared with the handles, whose last release ends an unload.
@@ -70,15 +78,7 @@ struct Registry::State {
     changed.notify_all();
   }
 
-  void Released(const std::string& id) {
-    const std::lock_guard lock(mutex);
-    Slot& slot = slots[id];
-    slot.info.reset();
-    slot.has_chat_template = false;
-    slot.pinned = false;
-    slot.held.clear();
-    Enter(id, slot, ModelState::kAvailable);
-  }
+  void Released(const std::string& id);
 
   void Touch(Slot& slot) {
     slot.last_use = ++uses;
@@ -88,15 +88,21 @@ struct Registry::State {
   // A handle of its own for one user. Under the lock.
   static ModelHandle Lend(const std::shared_ptr<State>& self, const std::string& id, Slot& slot);
 
+  // Of all models under the root and those still in memory, in order.
+  std::vector<std::string> Ids();
   ModelEntry Describe(const std::string& id);
   absl::Status CheckSame(std::string_view id, const Slot& slot, const LoadOptions& wanted) const;
   std::optional<absl::Status> Follow(Slot& slot, std::unique_lock<std::mutex>& lock,
                                      const Progress& progress, std::stop_token stop);
   void Publish(const std::string& id, Slot& slot, ModelHandle handle);
-  std::vector<Resident> Residents() const;  // under the lock
+  std::vector<Resident> Residents() const;                                // under the lock
+  LoadRoom Room(const std::string& id, const DeviceBytes& wanted) const;  // under the lock
   absl::StatusOr<MemoryBudget::Hold> MakeRoom(const std::string& id, const DeviceBytes& wanted);
-  // `options` with what the budget leaves to "auto" beside the models that cannot go.
-  LoadOptions WithinBudget(LoadOptions options);
+  // `options` with what the budget leaves to "auto" beside the other models that cannot go.
+  LoadOptions WithinBudget(const std::string& id, LoadOptions options);
+  absl::StatusOr<PlannedLoad> Plan(const std::string& id, const std::filesystem::path& folder,
+                                   const LoadOptions& options, int64_t positions,
+                                   std::stop_token stop);
   // Decides what `options` leaves open, so that the load takes what is reserved.
   absl::StatusOr<MemoryBudget::Hold> Reserve(const std::string& id,
                                              const std::filesystem::path& folder,

@@ -229,8 +229,18 @@ v1::PlanModelResponse MakePlan(const v1::PlanModelRequest& request, int64_t free
   share.set_weight_bytes((streamed ? 256 : 2048) * kMiB);
   share.set_activation_bytes((streamed ? 344 : 1024) * kMiB);
   share.set_free_bytes(free_bytes);
-  share.set_fits(share.weight_bytes() + share.activation_bytes() <= free_bytes);
+  share.set_budget_bytes(free_bytes);
+  share.set_held_bytes(300 * kMiB);
+  share.set_pinned_bytes(100 * kMiB);
+  share.set_fits(share.weight_bytes() <= free_bytes);
+  share.set_sample_fits(share.weight_bytes() + share.activation_bytes() <= free_bytes);
   plan.set_fits(share.fits());
+  if (request.name() == "models/beside_others") {
+    share.set_evicted_bytes(200 * kMiB);
+    plan.add_evicted("models/idle");
+    plan.add_evicted("models/old");
+  }
+  if (!plan.fits()) plan.set_refusal("the model takes too much of \x1b[31mcpu; unload another");
 
   std::vector<v1::PlannedTensor> tensors;
   const auto add = [&](const std::string& name, std::initializer_list<int64_t> shape,

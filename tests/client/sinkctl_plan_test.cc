@@ -41,8 +41,11 @@ TEST_F(SinkctlTest, ShowsAPlanThatFits) {
   EXPECT_THAT(result.out, HasSubstr("llama, 3 blocks, 536,870,912 parameters"));
   EXPECT_THAT(result.out, HasSubstr("1.0 GiB to load, 8 tensors"));
   EXPECT_THAT(result.out, HasSubstr("sample         2,048 tokens"));
-  EXPECT_THAT(result.out, HasSubstr("device  blocks  weights  activations      free  fits\n"
-                                    "  cpu        0-2  2.0 GiB      1.0 GiB  22.0 GiB  yes\n"));
+  EXPECT_THAT(result.out,
+              HasSubstr("device  blocks  weights  activations      free    budget       held     "
+                        "pinned  fits\n"
+                        "  cpu        0-2  2.0 GiB      1.0 GiB  22.0 GiB  22.0 GiB  300.0 MiB  "
+                        "100.0 MiB  yes\n"));
   EXPECT_THAT(result.out, HasSubstr("\n  fits\n"));
   EXPECT_THAT(result.out, HasSubstr("warning: 1 tensor is not used: \\x1b[31mextra"));
   EXPECT_EQ(server_.plan_requests().size(), 2u) << "its tensors take two pages";
@@ -62,14 +65,28 @@ TEST_F(SinkctlTest, GroupsTensorsByPatternUnlessEachIsAskedFor) {
   EXPECT_THAT(each, Not(HasSubstr("{block}")));
 }
 
-TEST_F(SinkctlTest, ExitsWith6AndTheWayOutWhenAModelDoesNotFit) {
+TEST_F(SinkctlTest, NamesTheModelsThatAPlanUnloads) {
+  const ProcessResult result = Run({"plan", "beside_others"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("\n  fits; unloads models/idle, models/old (200.0 MiB)\n"));
+}
+
+TEST_F(SinkctlTest, WarnsOfASampleThatDoesNotFitBesideAModelThatDoes) {
   server_.free_bytes = kTwoGiB;
   const ProcessResult result = Run({"plan", "alpha"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("\n  fits; no room for the 1.0 GiB of activations on cpu: try "
+                                    "a shorter --length\n"));
+}
+
+TEST_F(SinkctlTest, ExitsWith6AndTheWayOutWhenAModelDoesNotFit) {
+  server_.free_bytes = kTwoGiB - 1;
+  const ProcessResult result = Run({"plan", "alpha"});
   EXPECT_EQ(result.exit_code, 6);
-  EXPECT_THAT(result.out, HasSubstr("2.0 GiB  NO"));
+  EXPECT_THAT(result.out, HasSubstr("100.0 MiB  NO"));
   EXPECT_THAT(result.out,
-              HasSubstr("\n  does not fit on cpu: needs 3.0 GiB of 2.0 GiB; try --residency "
-                        "streamed (2 blocks at a time: 600.0 MiB)\n"));
+              HasSubstr("\n  does not fit: the model takes too much of \\x1b[31mcpu; unload "
+                        "another; try --residency streamed (2 blocks at a time: 256.0 MiB)\n"));
   EXPECT_EQ(server_.plan_requests().back().residency(), sinks::v1::RESIDENCY_STREAMED);
   for (const char* format : {"json", "jsonl", "csv"}) {
     EXPECT_EQ(Run({"plan", "alpha", "-o", format}).exit_code, 6) << format;
@@ -77,20 +94,19 @@ TEST_F(SinkctlTest, ExitsWith6AndTheWayOutWhenAModelDoesNotFit) {
 }
 
 TEST_F(SinkctlTest, BreaksTheVerdictBetweenClausesOnANarrowTerminal) {
-  server_.free_bytes = kTwoGiB;
+  server_.free_bytes = kTwoGiB - 1;
   EXPECT_THAT(RunOnTerminal(Command({"--no-color", "plan", "alpha"})).out,
-              HasSubstr("  does not fit on cpu: needs 3.0 GiB of 2.0 GiB\r\n  try --residency"));
+              HasSubstr("unload another\r\n  try --residency"));
 }
 
-TEST_F(SinkctlTest, NamesAnotherWayOutWhenStreamingDoesNotFitEither) {
+TEST_F(SinkctlTest, SaysWhenStreamingDoesNotFitEither) {
   server_.free_bytes = 1000;
   EXPECT_THAT(
       Run({"plan", "alpha"}).out,
-      HasSubstr("--residency streamed does not fit either (2 blocks at a time: 600.0 MiB); try "
-                "a shorter --length or another --device\n"));
+      HasSubstr("--residency streamed does not fit either (2 blocks at a time: 256.0 MiB)\n"));
   const ProcessResult streamed = Run({"plan", "alpha", "--residency", "streamed"});
   EXPECT_EQ(streamed.exit_code, 6);
-  EXPECT_THAT(streamed.out, HasSubstr("needs 600.0 MiB of 1000 B; try a shorter --length"));
+  EXPECT_THAT(streamed.out, HasSubstr("cpu; unload another\n"));
 }
 
 TEST_F(SinkctlTest, WritesAPlanThatReadsBackAsTheMessage) {
@@ -118,9 +134,10 @@ TEST_F(SinkctlTest, WritesDevicesOrTensorsAsCsv) {
   const auto devices = ParseCsv(Run({"plan", "alpha", "-o", "csv"}).out);
   ASSERT_EQ(devices.size(), 2u);
   EXPECT_EQ(devices[0][12], "free_bytes");
-  EXPECT_THAT(devices[1], ElementsAre("models/alpha", "llama", "float32", "resident", "536870912",
-                                      "1073741824", "2048", "cpu", "0", "3", "2147483648",
-                                      "1073741824", "23622320128", "true"));
+  EXPECT_THAT(devices[1],
+              ElementsAre("models/alpha", "llama", "float32", "resident", "536870912", "1073741824",
+                          "2048", "cpu", "0", "3", "2147483648", "1073741824", "23622320128",
+                          "true", "23622320128", "314572800", "104857600", "0", "true"));
   const auto tensors = ParseCsv(Run({"plan", "alpha", "--tensors", "-o", "csv"}).out);
   ASSERT_EQ(tensors.size(), 9u);
   EXPECT_THAT(tensors[1], ElementsAre("lm_head.weight", "BF16", "32 32", "2048", "head"));

@@ -501,9 +501,10 @@ TEST_F(RegistryTest, PlansAModelInAnyStateAndLeavesItThere) {
       },
       [&](std::string_view, ModelState state, int64_t) { states.push_back(state); });
   const auto planned = [&] {
-    const absl::StatusOr<ModelPlan> plan = registry.Plan("tiny", {}, 16);
+    const absl::StatusOr<PlannedLoad> plan = registry.Plan("tiny", {}, 16);
     EXPECT_TRUE(plan.ok()) << plan.status();
-    return plan.ok() && plan->spec.blocks == 3 && !plan->has_weights;
+    return plan.ok() && plan->room.refusal.ok() && plan->plan.spec.blocks == 3 &&
+           !plan->plan.has_weights;
   };
   EXPECT_TRUE(planned());
   EXPECT_TRUE(states.empty());

@@ -16,8 +16,9 @@ sinks::v1::PlanModelRequest Request() {
   return request;
 }
 
-ModelPlan TwoDevices() {
-  ModelPlan plan;
+PlannedLoad TwoDevices() {
+  PlannedLoad planned;
+  ModelPlan& plan = planned.plan;
   plan.spec.architecture = "llama";
   plan.spec.blocks = 3;
   plan.spec.hidden = 64;
@@ -40,13 +41,21 @@ ModelPlan TwoDevices() {
                    .first_block = 0,
                    .blocks = 2,
                    .weight_bytes = 21,
-                   .activation_bytes = 22,
-                   .free_bytes = 23,
-                   .fits = false},
+                   .activation_bytes = 22},
                   {.device = "cpu", .first_block = 2, .blocks = 1}};
-  plan.fits = false;
   plan.warnings = {"one tensor too many"};
-  return plan;
+  planned.room.devices = {{"cpu", {.now = {.device = "cpu"}}},
+                          {"cuda:0",
+                           {.now = {.device = "cuda:0",
+                                    .budget_bytes = 100,
+                                    .weight_bytes = 60,
+                                    .loading_bytes = 5,
+                                    .free_bytes = 23},
+                            .wanted_bytes = 21,
+                            .pinned_bytes = 7,
+                            .evicted_bytes = 8}}};
+  planned.room.victims = {"b", "c"};
+  return planned;
 }
 
 std::vector<std::string> Names(const sinks::v1::PlanModelResponse& page) {
@@ -112,10 +121,13 @@ TEST(CodecPlan, SaysAllThatAPlanHolds) {
             "parameters: 11 tensor_count: 3 stored_bytes: 12 weight_bytes: 13 "
             "largest_block_bytes: 14 positions: 128 "
             "devices { device: \"cuda:0\" first_block: 0 blocks: 2 weight_bytes: 21 "
-            "activation_bytes: 22 free_bytes: 23 fits: false } "
+            "activation_bytes: 22 free_bytes: 23 fits: true budget_bytes: 100 held_bytes: 65 "
+            "pinned_bytes: 7 evicted_bytes: 8 sample_fits: false } "
             "devices { device: \"cpu\" first_block: 2 blocks: 1 weight_bytes: 0 "
-            "activation_bytes: 0 fits: true } "
-            "fits: false warnings: \"one tensor too many\"");
+            "activation_bytes: 0 fits: true held_bytes: 0 pinned_bytes: 0 evicted_bytes: 0 "
+            "sample_fits: true } "
+            "fits: true warnings: \"one tensor too many\" evicted: \"models/b\" "
+            "evicted: \"models/c\"");
   EXPECT_EQ(page->tensors(0).ShortDebugString(),
             "name: \"a\" stored_type: \"BF16\" shape: 2 shape: 3 stored_bytes: 12 "
             "use: TENSOR_USE_LOADED");
@@ -123,8 +135,20 @@ TEST(CodecPlan, SaysAllThatAPlanHolds) {
   EXPECT_EQ(page->tensors(1).shape_size(), 0);
 }
 
+TEST(CodecPlan, SaysWhyAPlanDoesNotFit) {
+  PlannedLoad planned = TwoDevices();
+  planned.room.devices["cuda:0"].fits = false;
+  planned.room.victims.clear();
+  planned.room.refusal = ResourceExhausted("too large", {.reason = "MEMORY_BUDGET", .fix = "wait"});
+  const auto page = EncodePlan({.id = "a", .page_size = 2}, planned);
+  EXPECT_FALSE(page->plan().fits());
+  EXPECT_FALSE(page->plan().devices(0).fits());
+  EXPECT_TRUE(page->plan().devices(1).fits());
+  EXPECT_EQ(page->plan().refusal(), "too large; wait");
+}
+
 TEST(CodecPlan, CutsTensorsIntoPagesThatJoin) {
-  const ModelPlan plan = TwoDevices();
+  const PlannedLoad plan = TwoDevices();
   PlanRequest request{.id = "a", .page_size = 2};
   const auto first = EncodePlan(request, plan);
   EXPECT_THAT(Names(*first), ElementsAre("a", "b"));

@@ -202,7 +202,7 @@ absl::StatusOr<ModelEntry> FakeCatalog::Get(std::string_view id) const {
 absl::StatusOr<ModelEntry> FakeCatalog::Load(
     std::string_view id, const LoadOptions& options,
     const std::function<void(const LoadProgress&)>& progress, std::stop_token stop,
-    std::optional<bool> pinned) {
+    std::optional<bool> pinned, std::string_view /*caller*/) {
   SINKD_ASSIGN_OR_RETURN(ModelEntry entry, Get(id));
   if (id == "broken") {
     return FailedPrecondition("config.json is missing", {.reason = "CHECKPOINT_INVALID",
@@ -220,8 +220,8 @@ absl::StatusOr<ModelEntry> FakeCatalog::Load(
   return entry;
 }
 
-absl::StatusOr<ModelPlan> FakeCatalog::Plan(std::string_view id, const LoadOptions& options,
-                                            int64_t positions, std::stop_token stop) const {
+absl::StatusOr<PlannedLoad> FakeCatalog::Plan(std::string_view id, const LoadOptions& options,
+                                              int64_t positions, std::stop_token stop) const {
   SINKD_RETURN_IF_ERROR(Get(id).status());
   if (id == "disk") plan_gate.Pass(stop);
   if (options.device != "cpu" && options.device != "auto") {
@@ -229,7 +229,8 @@ absl::StatusOr<ModelPlan> FakeCatalog::Plan(std::string_view id, const LoadOptio
         "there is no such device",
         {.reason = "BAD_DEVICE", .subject = "device", .value = options.device, .fix = "use cpu"});
   }
-  ModelPlan plan;
+  PlannedLoad planned;
+  ModelPlan& plan = planned.plan;
   plan.spec = runner->info_.spec;
   plan.compute_type = "float32";
   plan.residency = options.residency;
@@ -239,7 +240,8 @@ absl::StatusOr<ModelPlan> FakeCatalog::Plan(std::string_view id, const LoadOptio
         {.name = "t" + std::to_string(i), .stored_type = "F32", .shape = {3, 5}});
   }
   plan.devices.push_back({.device = "cpu", .blocks = kLayers});
-  return plan;
+  planned.room.devices["cpu"] = {};
+  return planned;
 }
 
 absl::StatusOr<ModelEntry> FakeCatalog::Unload(std::string_view id) {

@@ -85,10 +85,11 @@ class FakeCatalog final : public ModelCatalog {
   absl::StatusOr<ModelEntry> Get(std::string_view id) const override;
   absl::StatusOr<ModelEntry> Load(std::string_view id, const LoadOptions& options,
                                   const std::function<void(const LoadProgress&)>& progress,
-                                  std::stop_token stop, std::optional<bool> pinned) override;
+                                  std::stop_token stop, std::optional<bool> pinned,
+                                  std::string_view caller) override;
   // A plan with kPlannedTensors tensors; BAD_DEVICE for any device but "cpu" and "auto".
-  absl::StatusOr<ModelPlan> Plan(std::string_view id, const LoadOptions& options, int64_t positions,
-                                 std::stop_token stop) const override;
+  absl::StatusOr<PlannedLoad> Plan(std::string_view id, const LoadOptions& options,
+                                   int64_t positions, std::stop_token stop) const override;
   absl::StatusOr<ModelEntry> Unload(std::string_view id) override;
   absl::StatusOr<std::shared_ptr<const SampleRunner>> Acquire(std::string_view id) const override;
   const LoadOptions& defaults() const override { return defaults_; }

@@ -22,12 +22,9 @@ namespace v1 = ::sinks::v1;
 
 constexpr std::string_view kDeviceHeader =
     "name,architecture,compute_type,residency,parameters,stored_bytes,positions,device,first_block,"
-    "blocks,weight_bytes,activation_bytes,free_bytes,fits\r\n";
+    "blocks,weight_bytes,activation_bytes,free_bytes,fits,budget_bytes,held_bytes,pinned_bytes,"
+    "evicted_bytes,sample_fits\r\n";
 constexpr std::string_view kTensorHeader = "name,stored_type,shape,stored_bytes,use\r\n";
-
-int64_t Need(const v1::DeviceShare& share) {
-  return share.weight_bytes() + share.activation_bytes();
-}
 
 std::string DeviceRow(const v1::ModelPlan& plan, const v1::DeviceShare& share) {
   CsvRow row;
@@ -36,6 +33,8 @@ std::string DeviceRow(const v1::ModelPlan& plan, const v1::DeviceShare& share) {
   row.Add(plan.positions()).Add(share.device()).Add(share.first_block()).Add(share.blocks());
   row.Add(share.weight_bytes()).Add(share.activation_bytes());
   row.AddIf(share.has_free_bytes(), share.free_bytes()).Add(share.fits());
+  row.AddIf(share.has_budget_bytes(), share.budget_bytes()).Add(share.held_bytes());
+  row.Add(share.pinned_bytes()).Add(share.evicted_bytes()).Add(share.sample_fits());
   return row.Take();
 }
 
@@ -96,6 +95,9 @@ std::string DeviceTable(const v1::ModelPlan& plan, const Terminal& terminal) {
                {"weights"},
                {"activations"},
                {"free"},
+               {"budget"},
+               {"held"},
+               {"pinned"},
                {"fits", Align::kLeft}});
   for (const v1::DeviceShare& share : plan.devices()) {
     const int last = share.first_block() + share.blocks() - 1;
@@ -103,41 +105,65 @@ std::string DeviceTable(const v1::ModelPlan& plan, const Terminal& terminal) {
                   share.blocks() == 0 ? kAbsent : fmt::format("{}-{}", share.first_block(), last),
                   Bytes(share.weight_bytes()), Bytes(share.activation_bytes()),
                   share.has_free_bytes() ? Bytes(share.free_bytes()) : kAbsent,
+                  share.has_budget_bytes() ? Bytes(share.budget_bytes()) : kAbsent,
+                  Bytes(share.held_bytes()), Bytes(share.pinned_bytes()),
                   share.fits() ? Cell("yes", Style::kGreen) : Cell("NO", Style::kRed)});
   }
   return table.Render(terminal.color_out);
 }
 
-// The way out for a plan that does not fit.
-std::string WayOut(const v1::ModelPlan& plan, const v1::ModelPlan* streamed) {
-  constexpr const char* kElse = "try a shorter --length or another --device";
-  if (plan.residency() == v1::RESIDENCY_STREAMED || streamed == nullptr) return kElse;
+// Another residency for a plan that does not fit; empty: there is no other.
+std::string OtherResidency(const v1::ModelPlan* streamed) {
+  if (streamed == nullptr) return "";
   int64_t need = 0;
-  for (const v1::DeviceShare& share : streamed->devices()) need = std::max(need, Need(share));
-  if (streamed->fits()) {
-    return fmt::format("try --residency streamed (2 blocks at a time: {})", Bytes(need));
+  for (const v1::DeviceShare& share : streamed->devices()) {
+    need = std::max(need, share.weight_bytes());
   }
-  return fmt::format("--residency streamed does not fit either (2 blocks at a time: {}); {}",
-                     Bytes(need), kElse);
+  return fmt::format(
+      "{} (2 blocks at a time: {})",
+      streamed->fits() ? "try --residency streamed" : "--residency streamed does not fit either",
+      Bytes(need));
+}
+
+// What would be unloaded for a plan that fits, and whether a sample has room beside it.
+std::vector<std::string> Conditions(const v1::ModelPlan& plan) {
+  std::vector<std::string> clauses;
+  if (plan.evicted_size() > 0) {
+    int64_t bytes = 0;
+    for (const v1::DeviceShare& share : plan.devices()) bytes += share.evicted_bytes();
+    clauses.push_back(fmt::format(
+        "unloads {} ({})",
+        client::MakePrintable(fmt::format("{}", fmt::join(plan.evicted(), ", "))), Bytes(bytes)));
+  }
+  for (const v1::DeviceShare& share : plan.devices()) {
+    if (share.sample_fits()) continue;
+    clauses.push_back(fmt::format("no room for the {} of activations on {}: try a shorter --length",
+                                  Bytes(share.activation_bytes()),
+                                  client::MakePrintable(share.device())));
+  }
+  return clauses;
 }
 
 // In one line, or a clause a line where a terminal is too narrow for that.
 std::string Verdict(const v1::ModelPlan& plan, const v1::ModelPlan* streamed,
                     const Terminal& terminal) {
-  if (plan.fits()) return "  " + Paint(terminal.color_out, Style::kGreen, "fits") + '\n';
   std::vector<std::string> clauses;
-  for (const v1::DeviceShare& share : plan.devices()) {
-    if (share.fits()) continue;
-    clauses.push_back(fmt::format("does not fit on {}: needs {} of {}",
-                                  client::MakePrintable(share.device()), Bytes(Need(share)),
-                                  Bytes(share.free_bytes())));
+  if (plan.fits()) {
+    clauses = Conditions(plan);
+    clauses.insert(clauses.begin(), "fits");
+  } else {
+    clauses.push_back("does not fit: " + client::MakePrintable(plan.refusal()));
+    std::string other = OtherResidency(streamed);
+    if (!other.empty()) clauses.push_back(std::move(other));
   }
-  clauses.push_back(WayOut(plan, streamed));
+  const Style style = !plan.fits()         ? Style::kRed
+                      : clauses.size() > 1 ? Style::kYellow
+                                           : Style::kGreen;
   const std::string line = fmt::format("{}", fmt::join(clauses, "; "));
   const bool whole = !terminal.out_is_terminal || DisplayWidth(line) + 2 <= terminal.width;
   std::string text;
   for (const std::string& part : whole ? std::vector{line} : clauses) {
-    text += "  " + Paint(terminal.color_out, Style::kRed, part) + '\n';
+    text += "  " + Paint(terminal.color_out, style, part) + '\n';
   }
   return text;
 }

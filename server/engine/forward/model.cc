@@ -12,7 +12,6 @@
 #include "server/engine/activation_memory.h"
 #include "server/engine/forward/model_internals.h"
 #include "server/engine/forward/torch_boundary.h"
-#include "server/engine/memory/device.h"
 #include "server/engine/taps/trace_builder.h"
 #include "server/engine/weights/block_loader.h"
 #include "server/engine/weights/file_tensor_loader.h"
@@ -20,27 +19,6 @@
 
 namespace sinkd {
 namespace {
-
-// Before a byte is read: a load that cannot fit would take the machine down with it.
-absl::Status CheckFits(const ModelSetup& setup, const std::vector<int64_t>& held,
-                       Residency residency) {
-  for (size_t d = 0; d < held.size(); ++d) {
-    const std::string& device = setup.spans[d].device;
-    const int64_t free = FreeBytes(at::Device(device));
-    if (free == 0 || held[d] <= free) continue;
-    const char* fix = residency == Residency::kResident
-                          ? "unload another model, stream the weights (residency streamed), or "
-                            "spread the blocks over more devices"
-                          : "unload another model, or compute in bfloat16";
-    return ResourceExhausted(
-        StrCat("the weights do not fit on ", device, ", which has ", free, " bytes free"),
-        {.reason = "MODEL_TOO_LARGE",
-         .subject = device,
-         .value = StrCat(held[d], " bytes"),
-         .fix = fix});
-  }
-  return absl::OkStatus();
-}
 
 absl::StatusOr<std::unique_ptr<BlockSource>> LoadBlocks(ModelSetup& setup, Residency residency,
                                                         FileTensorLoader& loader) {
@@ -110,7 +88,6 @@ absl::StatusOr<std::unique_ptr<Model>> Model::Load(
   SINKD_ASSIGN_OR_RETURN(ModelSetup setup, SetUpModel(folder, options, stop));
   if (!setup.checkpoint) return Checkpoint::Open(folder).status();  // says what is missing
   const std::vector<int64_t> held = setup.HeldBytes(options.residency);
-  SINKD_RETURN_IF_ERROR(CheckFits(setup, held, options.residency));
   ModelInfo info{.spec = setup.spec(),
                  .device = PlacementText(setup.spans),
                  .compute_type = TypeName(setup.type),

@@ -5,7 +5,6 @@
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
-#include "server/engine/memory/device.h"
 #include "server/engine/memory_estimate.h"
 #include "server/engine/weights/model_setup.h"
 
@@ -65,11 +64,7 @@ absl::StatusOr<ModelPlan> PlanModel(const std::filesystem::path& folder, const L
                       .blocks = span.blocks,
                       .weight_bytes = held[d],
                       .activation_bytes =
-                          ForwardBytes(spec, plan.compute_type, span.device, {&plan.positions, 1}),
-                      .free_bytes = FreeBytes(at::Device(span.device))};
-    share.fits =
-        share.free_bytes == 0 || share.weight_bytes + share.activation_bytes <= share.free_bytes;
-    plan.fits = plan.fits && share.fits;
+                          ForwardBytes(spec, plan.compute_type, span.device, {&plan.positions, 1})};
     plan.devices.push_back(std::move(share));
   }
   return plan;

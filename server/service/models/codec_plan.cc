@@ -35,14 +35,20 @@ void EncodeTensor(const PlannedTensor& tensor, sinks::v1::PlannedTensor* out) {
   out->set_use(EncodeUse(tensor.use));
 }
 
-void EncodeShare(const DeviceShare& share, sinks::v1::DeviceShare* out) {
+void EncodeShare(const DeviceShare& share, const DeviceRoom& room, sinks::v1::DeviceShare* out) {
+  const MemorySnapshot& now = room.now;
   out->set_device(share.device);
   out->set_first_block(static_cast<int32_t>(share.first_block));
   out->set_blocks(static_cast<int32_t>(share.blocks));
   out->set_weight_bytes(share.weight_bytes);
   out->set_activation_bytes(share.activation_bytes);
-  if (share.free_bytes > 0) out->set_free_bytes(share.free_bytes);
-  out->set_fits(share.fits);
+  if (now.free_bytes > 0) out->set_free_bytes(now.free_bytes);
+  out->set_fits(room.fits);
+  if (now.budget_bytes > 0) out->set_budget_bytes(now.budget_bytes);
+  out->set_held_bytes(now.weight_bytes + now.loading_bytes);
+  out->set_pinned_bytes(room.pinned_bytes);
+  out->set_evicted_bytes(room.evicted_bytes);
+  out->set_sample_fits(room.HasRoomToRun(share.activation_bytes));
 }
 
 void EncodeSizes(const ModelPlan& plan, sinks::v1::ModelPlan* out) {
@@ -52,6 +58,12 @@ void EncodeSizes(const ModelPlan& plan, sinks::v1::ModelPlan* out) {
   out->set_weight_bytes(plan.weight_bytes);
   out->set_largest_block_bytes(plan.largest_block_bytes);
   out->set_positions(static_cast<int32_t>(plan.positions));
+}
+
+void EncodeRoom(const LoadRoom& room, sinks::v1::ModelPlan* out) {
+  out->set_fits(room.refusal.ok());
+  for (const std::string& id : room.victims) out->add_evicted(absl::StrCat("models/", id));
+  if (!room.refusal.ok()) out->set_refusal(std::string(room.refusal.message()));
 }
 
 }  // namespace
@@ -74,7 +86,8 @@ absl::StatusOr<PlanRequest> DecodePlanRequest(const sinks::v1::PlanModelRequest&
 }
 
 absl::StatusOr<sinks::v1::PlanModelResponse> EncodePlan(const PlanRequest& request,
-                                                        const ModelPlan& plan) {
+                                                        const PlannedLoad& planned) {
+  const ModelPlan& plan = planned.plan;
   auto begin = plan.tensors.begin();
   if (!request.after.empty()) {
     const auto last = std::find_if(begin, plan.tensors.end(), [&](const PlannedTensor& tensor) {
@@ -100,8 +113,10 @@ absl::StatusOr<sinks::v1::PlanModelResponse> EncodePlan(const PlanRequest& reque
   out.set_compute_type(EncodeComputeType(plan.compute_type));
   out.set_residency(EncodeResidency(plan.residency));
   out.set_has_weights(plan.has_weights);
-  for (const DeviceShare& share : plan.devices) EncodeShare(share, out.add_devices());
-  out.set_fits(plan.fits);
+  for (const DeviceShare& share : plan.devices) {
+    EncodeShare(share, planned.room.devices.at(share.device), out.add_devices());
+  }
+  EncodeRoom(planned.room, &out);
   for (const std::string& warning : plan.warnings) out.add_warnings(warning);
   for (auto tensor = begin; tensor != end; ++tensor) EncodeTensor(*tensor, response.add_tensors());
   if (end != plan.tensors.end()) response.set_next_page_token((end - 1)->name);

@@ -10,7 +10,7 @@
 
 #include <absl/status/statusor.h>
 
-#include "server/engine/model_plan.h"
+#include "server/models/registry.h"
 #include "sinks/v1/models.pb.h"
 
 namespace sinkd {
@@ -27,9 +27,9 @@ struct PlanRequest {
 absl::StatusOr<PlanRequest> DecodePlanRequest(const sinks::v1::PlanModelRequest& request,
                                               const LoadOptions& defaults);
 
-// The page of `plan` that `request` asks for. INVALID_ARGUMENT when it begins after a tensor that
-// the plan has not.
+// The page of `planned` that `request` asks for. INVALID_ARGUMENT when it begins after a tensor
+// that the plan has not.
 absl::StatusOr<sinks::v1::PlanModelResponse> EncodePlan(const PlanRequest& request,
-                                                        const ModelPlan& plan);
+                                                        const PlannedLoad& planned);
 
 }  // namespace sinkd

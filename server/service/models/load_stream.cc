@@ -64,8 +64,10 @@ void LoadStream::Load(const LoadOptions& options, std::optional<bool> pinned) {
     next_->set_bytes_total(done.bytes_total);
     Pump();
   };
-  const absl::StatusOr<ModelEntry> entry = Contained(
-      [&] { return resources_.catalog.Load(id_, options, progress, stop_.get_token(), pinned); });
+  const absl::StatusOr<ModelEntry> entry = Contained([&] {
+    return resources_.catalog.Load(id_, options, progress, stop_.get_token(), pinned,
+                                   record_.caller().name);
+  });
   const std::lock_guard lock(mutex_);
   if (entry.ok()) {
     if (!next_) next_ = written_;  // the last message repeats the counts

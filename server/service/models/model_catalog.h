@@ -17,7 +17,6 @@
 #include <absl/status/statusor.h>
 
 #include "server/engine/model.h"
-#include "server/engine/model_plan.h"
 #include "server/engine/trace.h"
 #include "server/mechanism/study.h"
 #include "server/models/memory_budget.h"
@@ -56,9 +55,10 @@ class ModelCatalog {
   virtual absl::StatusOr<ModelEntry> Get(std::string_view id) const = 0;
   virtual absl::StatusOr<ModelEntry> Load(std::string_view id, const LoadOptions& options,
                                           const std::function<void(const LoadProgress&)>& progress,
-                                          std::stop_token stop, std::optional<bool> pinned) = 0;
-  virtual absl::StatusOr<ModelPlan> Plan(std::string_view id, const LoadOptions& options,
-                                         int64_t positions, std::stop_token stop) const = 0;
+                                          std::stop_token stop, std::optional<bool> pinned,
+                                          std::string_view caller) = 0;
+  virtual absl::StatusOr<PlannedLoad> Plan(std::string_view id, const LoadOptions& options,
+                                           int64_t positions, std::stop_token stop) const = 0;
   virtual absl::StatusOr<ModelEntry> Unload(std::string_view id) = 0;
   virtual absl::StatusOr<std::shared_ptr<const SampleRunner>> Acquire(
       std::string_view id) const = 0;

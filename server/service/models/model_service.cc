@@ -75,9 +75,9 @@ grpc::ServerUnaryReactor* ModelService::PlanModel(grpc::CallbackServerContext* c
         SINKD_ASSIGN_OR_RETURN(const PlanRequest wanted,
                                DecodePlanRequest(in, catalog_.defaults()));
         SINKD_ASSIGN_OR_RETURN(
-            const ModelPlan plan,
+            const PlannedLoad planned,
             catalog_.Plan(wanted.id, wanted.options, wanted.positions, std::move(stop)));
-        return EncodePlan(wanted, plan);
+        return EncodePlan(wanted, planned);
       });
 }
 

@@ -17,11 +17,12 @@ class RegistryCatalog final : public ModelCatalog {
   absl::StatusOr<ModelEntry> Get(std::string_view id) const override { return registry_.Get(id); }
   absl::StatusOr<ModelEntry> Load(std::string_view id, const LoadOptions& options,
                                   const std::function<void(const LoadProgress&)>& progress,
-                                  std::stop_token stop, std::optional<bool> pinned) override {
-    return registry_.Load(id, options, progress, std::move(stop), pinned);
+                                  std::stop_token stop, std::optional<bool> pinned,
+                                  std::string_view caller) override {
+    return registry_.Load(id, options, progress, std::move(stop), pinned, caller);
   }
-  absl::StatusOr<ModelPlan> Plan(std::string_view id, const LoadOptions& options, int64_t positions,
-                                 std::stop_token stop) const override {
+  absl::StatusOr<PlannedLoad> Plan(std::string_view id, const LoadOptions& options,
+                                   int64_t positions, std::stop_token stop) const override {
     return registry_.Plan(id, options, positions, std::move(stop));
   }
   absl::StatusOr<ModelEntry> Unload(std::string_view id) override { return registry_.Unload(id); }

@@ -12,22 +12,25 @@
 
 #include "server/base/status.h"
 #include "server/models/registry.h"
+#include "server/telemetry/log.h"
 
 namespace sinkd {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr char kConfig[] = R"({"model_type": "llama", "num_hidden_layers": 3, "hidden_size": 16,
   "intermediate_size": 32, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 100,
   "max_position_embeddings": 64, "tie_word_embeddings": true})";
 
-class Eviction : public ::testing::Test {
+class LoadRoomTest : public ::testing::Test {
  protected:
-  Eviction()
+  LoadRoomTest()
       : root_(fs::path(::testing::TempDir()) /
-              fmt::format("eviction_{}_{}",
+              fmt::format("load_room_{}_{}",
                           ::testing::UnitTest::GetInstance()->current_test_info()->name(),
                           getpid())) {
     for (const char* id : {"a", "b", "c", "d"}) {
@@ -35,7 +38,7 @@ class Eviction : public ::testing::Test {
       std::ofstream(root_ / id / "config.json") << kConfig;
     }
   }
-  ~Eviction() override { fs::remove_all(root_); }
+  ~LoadRoomTest() override { fs::remove_all(root_); }
 
   // Room for `models` of the four, and a little more.
   std::unique_ptr<Registry> WithRoomFor(int64_t models, Registry::Loader loader = {}) {
@@ -56,7 +59,7 @@ class Eviction : public ::testing::Test {
   const fs::path root_;
 };
 
-TEST_F(Eviction, TheLeastRecentlyUsedModelMakesRoom) {
+TEST_F(LoadRoomTest, TheLeastRecentlyUsedModelMakesRoom) {
   const auto registry = WithRoomFor(2);
   ASSERT_TRUE(Load(*registry, "a").ok());
   ASSERT_TRUE(Load(*registry, "b").ok());
@@ -67,7 +70,7 @@ TEST_F(Eviction, TheLeastRecentlyUsedModelMakesRoom) {
   EXPECT_EQ(registry->evictions(), 1);
 }
 
-TEST_F(Eviction, PinnedModelsAndThoseInUseStay) {
+TEST_F(LoadRoomTest, PinnedModelsAndThoseInUseStay) {
   const auto registry = WithRoomFor(2);
   ASSERT_TRUE(Load(*registry, "a", true).ok());
   ASSERT_TRUE(Load(*registry, "b").ok());
@@ -89,7 +92,7 @@ TEST_F(Eviction, PinnedModelsAndThoseInUseStay) {
   EXPECT_TRUE(IsReady(*registry, "a"));
 }
 
-TEST_F(Eviction, APinIsChangedByAskingAgain) {
+TEST_F(LoadRoomTest, APinIsChangedByAskingAgain) {
   const auto registry = WithRoomFor(1);
   ASSERT_TRUE(Load(*registry, "a", true).ok());
   ASSERT_TRUE(Load(*registry, "a").ok());
@@ -100,7 +103,7 @@ TEST_F(Eviction, APinIsChangedByAskingAgain) {
   EXPECT_FALSE(registry->Get("b")->pinned);
 }
 
-TEST_F(Eviction, NothingIsEvictedForWhatWouldNotFitAnyway) {
+TEST_F(LoadRoomTest, NothingIsEvictedForWhatWouldNotFitAnyway) {
   const auto registry = WithRoomFor(1);
   ASSERT_TRUE(Load(*registry, "a").ok());
   std::ofstream(root_ / "b" / "config.json")
@@ -111,7 +114,7 @@ TEST_F(Eviction, NothingIsEvictedForWhatWouldNotFitAnyway) {
   EXPECT_EQ(registry->evictions(), 0);
 }
 
-TEST_F(Eviction, TwoLoadsAtOnceDoNotCountOnTheSameRoom) {
+TEST_F(LoadRoomTest, TwoLoadsAtOnceDoNotCountOnTheSameRoom) {
   std::promise<void> begun;
   std::promise<void> go_on;
   std::shared_future<void> may_go_on = go_on.get_future().share();
@@ -136,7 +139,7 @@ TEST_F(Eviction, TwoLoadsAtOnceDoNotCountOnTheSameRoom) {
   EXPECT_GT(registry->budget()->Snapshot()[0].weight_bytes, 0);
 }
 
-TEST_F(Eviction, ALoadStallsNoOtherModel) {
+TEST_F(LoadRoomTest, ALoadStallsNoOtherModel) {
   std::promise<void> begun;
   std::promise<void> go_on;
   const auto registry =
@@ -159,7 +162,7 @@ TEST_F(Eviction, ALoadStallsNoOtherModel) {
   EXPECT_TRUE(slow.get().ok());
 }
 
-TEST_F(Eviction, FailedAndUnloadedModelsGiveBackTheirRoom) {
+TEST_F(LoadRoomTest, FailedAndUnloadedModelsGiveBackTheirRoom) {
   bool fail = true;
   const auto registry = WithRoomFor(1, [&](auto&&...) -> absl::StatusOr<LoadedModel> {
     if (fail) return Internal("the loader failed");
@@ -175,7 +178,7 @@ TEST_F(Eviction, FailedAndUnloadedModelsGiveBackTheirRoom) {
   EXPECT_TRUE(Load(*registry, "b").ok());
 }
 
-TEST_F(Eviction, AutoCountsOnWhatModelsThatStayLeaveOfTheBudgetAndLoadsAsItWasPlanned) {
+TEST_F(LoadRoomTest, AutoCountsOnWhatModelsThatStayLeaveOfTheBudgetAndLoadsAsItWasPlanned) {
   std::vector<LoadOptions> loads;
   const auto registry = WithRoomFor(3, [&](const fs::path&, const LoadOptions& options, auto&&...) {
     loads.push_back(options);
@@ -229,13 +232,93 @@ TEST(MemoryBudget, ALoadWaitsForAPassThatRuns) {
   EXPECT_TRUE(waited.get());
 }
 
+TEST(MemoryBudget, ALoadWaitsForAPassWhoseMemoryItNeeds) {
+  int64_t free = 500;  // beside the pass
+  MemoryBudget budget({{"cpu", 5000}}, [&free](const std::string&) { return free; });
+  const std::string cpu = "cpu";
+  auto running = budget.HoldRun({&cpu, 1}, 300);
+  ASSERT_TRUE(running.ok());
+  EXPECT_FALSE(budget.TryHold({{"cpu", 801}}).has_value());
+  const auto load = budget.TryHold({{"cpu", 800}});
+  ASSERT_TRUE(load.has_value());
+  std::stop_source stopped;
+  stopped.request_stop();
+  EXPECT_FALSE(budget.WaitForRuns(*load, stopped.get_token()));
+  free = 800;
+  *running = {};
+  EXPECT_TRUE(budget.WaitForRuns(*load, {}));
+}
+
 TEST(MemoryBudget, IsNineTenthsOfWhatTheDeviceHasUnlessToldOtherwise) {
   MemoryBudget budget({{"cuda:0", 50}}, [](const std::string&) { return 1000; });
-  EXPECT_TRUE(budget.Missing({{"cpu", 900}, {"cuda:0", 50}}).empty());
-  EXPECT_EQ(budget.Missing({{"cpu", 901}, {"cuda:0", 60}}),
-            (DeviceBytes{{"cpu", 1}, {"cuda:0", 10}}));
+  const std::map<std::string, MemorySnapshot> now = budget.Look({{"cpu", 0}, {"cuda:0", 0}});
+  EXPECT_EQ(MissingBytes(now.at("cpu"), 900), 0);
+  EXPECT_EQ(MissingBytes(now.at("cpu"), 901), 1);
+  EXPECT_EQ(MissingBytes(now.at("cuda:0"), 60), 10);
+  EXPECT_TRUE(budget.TryHold({{"cpu", 900}, {"cuda:0", 50}}).has_value());
+  EXPECT_FALSE(budget.TryHold({{"cpu", 901}, {"cuda:0", 50}}).has_value());
   MemoryBudget silent({}, [](const std::string&) { return 0; });
-  EXPECT_TRUE(silent.Missing({{"cpu", int64_t{1} << 60}}).empty()) << "nothing is known";
+  EXPECT_TRUE(silent.TryHold({{"cpu", int64_t{1} << 60}}).has_value()) << "nothing is known";
+}
+
+TEST(LoadRoom, NamesTheDeviceThatEvictionDoesNotHelp) {
+  const std::map<std::string, MemorySnapshot> now = {
+      {"cuda:0", {.device = "cuda:0", .budget_bytes = 100, .weight_bytes = 80, .free_bytes = 900}},
+      {"cuda:1", {.device = "cuda:1", .budget_bytes = 100, .weight_bytes = 90, .free_bytes = 900}}};
+  const std::vector<Resident> residents = {
+      {.id = "idle", .last_use = 1, .bytes = {{"cuda:0", 70}}},
+      {.id = "kept", .pinned = true, .last_use = 2, .bytes = {{"cuda:0", 10}, {"cuda:1", 90}}}};
+  const LoadRoom refused = FindRoom("new", {{"cuda:0", 50}, {"cuda:1", 11}}, now, residents);
+  EXPECT_EQ(GetErrorDetail(refused.refusal)->subject, "cuda:1");
+  EXPECT_THAT(refused.refusal.message(),
+              AllOf(HasSubstr("1 bytes more"), HasSubstr("models/kept (90 bytes, pinned)")));
+  EXPECT_TRUE(refused.devices.at("cuda:0").fits);
+  EXPECT_FALSE(refused.devices.at("cuda:1").fits);
+  EXPECT_TRUE(refused.victims.empty());
+  EXPECT_EQ(refused.devices.at("cuda:0").evicted_bytes, 0);
+
+  const LoadRoom room = FindRoom("new", {{"cuda:0", 50}, {"cuda:1", 10}}, now, residents);
+  EXPECT_TRUE(room.refusal.ok());
+  EXPECT_THAT(room.victims, ElementsAre("idle"));
+  EXPECT_EQ(room.devices.at("cuda:0").evicted_bytes, 70);
+  EXPECT_EQ(room.devices.at("cuda:0").pinned_bytes, 10);
+  EXPECT_TRUE(room.devices.at("cuda:0").HasRoomToRun(40));
+  EXPECT_FALSE(room.devices.at("cuda:0").HasRoomToRun(41));
+}
+
+TEST(LoadRoom, SaysWhenTheDeviceItselfIsShortOfMemory) {
+  const LoadRoom room =
+      FindRoom("new", {{"cpu", 50}},
+               {{"cpu", {.device = "cpu", .budget_bytes = 100, .free_bytes = 49}}}, {});
+  EXPECT_EQ(GetErrorDetail(room.refusal)->reason, "MODEL_TOO_LARGE");
+  EXPECT_THAT(room.refusal.message(), HasSubstr("takes 50 bytes of cpu, which has 49 bytes free"));
+}
+
+TEST_F(LoadRoomTest, LogsLoadsAndWhatIsUnloadedForThem) {
+  std::vector<std::string> lines;
+  SetLogWriter([&lines](std::string_view line) { lines.emplace_back(line); });
+  {
+    const auto registry = WithRoomFor(1);
+    ASSERT_TRUE(registry->Load("a", {}, {}, {}, {}, "ann").ok());
+    ASSERT_TRUE(registry->Load("b", {}, {}, {}, true, "bob").ok());
+    EXPECT_FALSE(registry->Load("c", {}, {}, {}, {}, "cleo").ok());
+    ASSERT_TRUE(registry->Unload("b").ok());
+    ASSERT_TRUE(registry->Load("d", {}, {}, {}).ok());
+  }
+  SetLogWriter({});
+  const std::string bytes = fmt::format(" bytes={}", PlanModel(root_ / "a", {}, 1)->weight_bytes);
+  ASSERT_EQ(lines.size(), 6);
+  EXPECT_THAT(lines[0], AllOf(HasSubstr("info model loaded model=a device=cpu residency=resident" +
+                                        bytes + " seconds="),
+                              HasSubstr(" caller=ann")));
+  EXPECT_THAT(lines[1], AllOf(HasSubstr("info model unloaded model=a why=\"room for models/b\"" +
+                                        bytes + " seconds="),
+                              HasSubstr(" caller=bob")));
+  EXPECT_THAT(lines[2], HasSubstr("model loaded model=b"));
+  EXPECT_THAT(lines[3], AllOf(HasSubstr("warning model not loaded model=c"),
+                              HasSubstr("caller=cleo"), HasSubstr("memory budget")));
+  EXPECT_THAT(lines[4], HasSubstr("model unloaded model=b why=\"asked for\""));
+  EXPECT_THAT(lines[5], HasSubstr("model loaded model=d"));
 }
 
 }  // namespace
