@@ -6,6 +6,8 @@
 
 #include <absl/status/status.h>
 
+#include "client/cli/flags/options.h"
+
 namespace sinkd::cli {
 
 enum ExitCode {
@@ -23,7 +25,8 @@ enum ExitCode {
 // The code for a failed or finished call.
 ExitCode ExitCodeFor(const absl::Status& status);
 
-// The failure of a call to `server` for people, with a hint where there is a way out.
-std::string DescribeFailure(const absl::Status& status, const std::string& server);
+// The failure of a call for people, with a hint where there is one: what is wrong with the server's
+// address, TLS or the time.
+std::string DescribeFailure(const absl::Status& status, const GlobalOptions& global);
 
 }  // namespace sinkd::cli

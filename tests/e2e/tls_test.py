@@ -17,7 +17,7 @@ from tests.e2e.calls import open_stream, planted, spec
 from tests.e2e.certificates import Authority
 from tests.e2e.model_root import PLANTED, ModelRoot
 from tests.e2e.secure_sinkd import SecureSinkd, call
-from tests.e2e.sinkd_process import PATIENCE, Programs, main, wait_until
+from tests.e2e.sinkd_process import PATIENCE, Programs, SinkdProcess, main, wait_until
 
 METHOD = "sinks.v1.ModelService/ListFamilies"
 H2 = ("h2",)
@@ -88,14 +88,37 @@ class TlsTest(TlsCase):
     def test_sinkctl_says_that_it_cannot_reach_what_it_does_not_trust(self):
         self.put(*Setting.ca.issue("server"))
         server = self.serve()
-        for flags in ([], ["--tls-ca", Setting.other.certificate],
-                      ["--tls-ca", Setting.ca.certificate, "--tls-server-name", "elsewhere"]):
+        for flags, words in (
+            ([], "give --tls-ca"),
+            (["--tls-ca", Setting.other.certificate],
+             f"no certificate of --tls-ca {Setting.other.certificate} signed the server's"),
+            (["--tls-ca", Setting.ca.certificate, "--tls-server-name", "elsewhere"],
+             "--tls-server-name"),
+        ):
             done = self.run_sinkctl(server, "models", *flags)
             self.assertEqual(done.returncode, 3, done.stderr)
-            self.assertIn("cannot reach", done.stderr)
-        done = self.run_sinkctl(server, "models", "--tls-ca", self.folder / "none")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("--tls-ca", done.stderr)
+            self.assertRegex(done.stderr, r"\Asinkctl: cannot reach [^\n]*\n\Z")
+            self.assertIn(words, done.stderr)
+        mine, key = Setting.ca.issue("ci")
+        for flags, words in (
+            (["--tls-ca", self.folder / "none"], "--tls-ca"),
+            (["--tls-ca", key], "holds no certificate in PEM"),
+            (["--tls-ca", mine, "--tls-cert", mine, "--tls-key", Setting.other.key],
+             f"--tls-key {Setting.other.key} is not the key of --tls-cert"),
+        ):
+            done = self.run_sinkctl(server, "models", *flags)
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.stderr, r"\Asinkctl: [^\n]*\n\Z")
+            self.assertIn(words, done.stderr)
+
+    def test_sinkctl_says_that_a_server_speaks_no_tls_and_shows_the_log_of_grpc_when_asked(self):
+        server = SinkdProcess(Setting.root.path)
+        self.addCleanup(server.stop)
+        flags = ("models", "--tls-ca", Setting.ca.certificate)
+        done = self.run_sinkctl(server, *flags)
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stderr, r"\Asinkctl: cannot reach [^\n]*does not speak TLS[^\n]*\n\Z")
+        self.assertIn("ssl_transport", self.run_sinkctl(server, *flags, "--verbose").stderr)
 
     def test_a_large_answer_comes_whole(self):
         self.put(*Setting.ca.issue("server"))
@@ -179,7 +202,9 @@ class MutualTlsTest(TlsCase):
         done = self.run_sinkctl(self.server, "models", *flags, "--tls-cert", self.mine[0],
                                 "--tls-key", self.mine[1])
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(self.run_sinkctl(self.server, "models", *flags).returncode, 3)
+        done = self.run_sinkctl(self.server, "models", *flags)
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stderr, r"\Asinkctl: cannot reach [^\n]*give --tls-cert\n\Z")
 
 
 class RotationTest(TlsCase):

@@ -17,15 +17,13 @@ namespace v1 = ::sinks::v1;
 }  // namespace
 
 AnalysisSession::AnalysisSession(SampleReader& reader, ResultWriter& writer, Output& output,
-                                 ProgressBar& progress, std::string server, bool fail_fast,
-                                 bool quiet)
+                                 ProgressBar& progress, const GlobalOptions& global, bool fail_fast)
     : reader_(reader),
       writer_(writer),
       output_(output),
       progress_(progress),
-      server_(std::move(server)),
-      fail_fast_(fail_fast),
-      quiet_(quiet) {}
+      global_(global),
+      fail_fast_(fail_fast) {}
 
 void AnalysisSession::UseRun(std::string id, std::map<std::string, std::string> held,
                              bool replace) {
@@ -188,7 +186,7 @@ void AnalysisSession::OpenedRun(const v1::AnalyzeStarted& started) {
   progress_.Clear();
   if (!run_is_kept_) {
     Say(fmt::format("the server keeps no runs: run {} is not kept", run_));
-  } else if (started.stored_samples() > 0 && !quiet_) {
+  } else if (started.stored_samples() > 0 && !global_.quiet) {
     Say(fmt::format("run {} holds {} sample{}", run_, Grouped(started.stored_samples()),
                     started.stored_samples() == 1 ? "" : "s"));
     const int64_t unknown = started.stored_without_digest();
@@ -345,7 +343,7 @@ void AnalysisSession::Report(const absl::Status& status, ExitCode code) const {
     return;
   }
   if (!status.ok() && !stopped_by_bad_input_) {
-    Say(DescribeFailure(status, server_));
+    Say(DescribeFailure(status, global_));
     if (outcome_.samples_sent > 0) {
       Say(fmt::format("{} of {} samples were answered before", done_samples_,
                       outcome_.samples_sent));
@@ -353,32 +351,32 @@ void AnalysisSession::Report(const absl::Status& status, ExitCode code) const {
   } else if (code == kExitUsage && outcome_.samples_sent == 0 && outcome_.bad_inputs == 0) {
     Say("the input holds no sample; give --input FILE, --text TEXT, or pipe samples in");
   }
-  if (elsewhere_ > 0 && !quiet_) {
+  if (elsewhere_ > 0 && !global_.quiet) {
     Say(fmt::format("{} sample{} of the input {} of other shards than {}/{}", Grouped(elsewhere_),
                     elsewhere_ == 1 ? "" : "s", elsewhere_ == 1 ? "is" : "are", shard_.index,
                     shard_.count));
   }
-  if (left_out_ > 0 && !quiet_) {
+  if (left_out_ > 0 && !global_.quiet) {
     Say(fmt::format("{} sample{} of the input {} in run {} before and {} not sent",
                     Grouped(left_out_), left_out_ == 1 ? "" : "s", left_out_ == 1 ? "was" : "were",
                     run_, left_out_ == 1 ? "was" : "were"));
   }
-  if (repeated_ > 0 && !quiet_) {
+  if (repeated_ > 0 && !global_.quiet) {
     Say(fmt::format("{} sample{} of the input came before under the same id, and count{} once",
                     Grouped(repeated_), repeated_ == 1 ? "" : "s", repeated_ == 1 ? "s" : ""));
   }
-  if (renamed_ > 0 && !quiet_) {
+  if (renamed_ > 0 && !global_.quiet) {
     Say(
         fmt::format("{} sample{} of the input {} the id of an earlier one and another text, the "
                     "first at {}",
                     Grouped(renamed_), renamed_ == 1 ? "" : "s", renamed_ == 1 ? "has" : "have",
                     reader_.Describe(*renamed_at_)));
   }
-  if (status.ok() && without_summary_ && !quiet_) {
+  if (status.ok() && without_summary_ && !global_.quiet) {
     Say(fmt::format("run {} is not summed up: `sinkctl runs summarize {}` does", run_, run_));
   }
   const int64_t failed = outcome_.samples_failed + outcome_.bad_inputs;
-  if (failed > 0 && !quiet_) {
+  if (failed > 0 && !global_.quiet) {
     Say(fmt::format("{} of {} samples failed ({} refused by the server, {} not readable)", failed,
                     outcome_.samples_sent + outcome_.bad_inputs, outcome_.samples_failed,
                     outcome_.bad_inputs));

@@ -32,7 +32,7 @@ class AnalysisSession : public client::SampleSource, public client::AnalysisObse
  public:
   // All borrowed, to outlive the session.
   AnalysisSession(SampleReader& reader, ResultWriter& writer, Output& output, ProgressBar& progress,
-                  std::string server, bool fail_fast, bool quiet);
+                  const GlobalOptions& global, bool fail_fast);
 
   // Only samples of this shard are sent. Before Prepare.
   void UseShard(const Shard& shard) { shard_ = shard; }
@@ -93,9 +93,8 @@ class AnalysisSession : public client::SampleSource, public client::AnalysisObse
   ResultWriter& writer_;
   Output& output_;
   ProgressBar& progress_;
-  const std::string server_;
+  const GlobalOptions& global_;
   const bool fail_fast_;
-  const bool quiet_;
 
   std::mutex mutex_;
   std::optional<InputItem> first_;     // read by Prepare, not yet sent

@@ -125,8 +125,7 @@ ExitCode RunAnalyze(const Invocation& invocation) {
   Output output(STDOUT_FILENO);
   const auto writer = MakeResultWriter(global, options, terminal, output);
   ProgressBar progress(terminal.progress, terminal);
-  AnalysisSession session(reader, *writer, output, progress, global.server,
-                          options.spec.fail_fast(), global.quiet);
+  AnalysisSession session(reader, *writer, output, progress, global, options.spec.fail_fast());
   if (const auto shard = ParseShard(options.shard)) session.UseShard(*shard);
   absl::Status status = UseRun(options, *channel, call, session);
   if (status.ok() && session.Prepare()) {

@@ -34,6 +34,8 @@ std::string InheritedTrace() {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const GlobalOptions& options) {
+  // Before gRPC starts. Its log says in several lines what our message says in one.
+  setenv("GRPC_VERBOSITY", options.verbose ? "ERROR" : "NONE", /*overwrite=*/0);
   client::ChannelOptions channel{.user_agent = "sinkctl/" SINKCTL_VERSION};
   if (absl::Status status = ReadCredentials(options, channel); !status.ok()) return status;
   channel.traceparent = InheritedTrace();

@@ -137,6 +137,8 @@ void AddGlobalFlags(CLI::App& app, Invocation& invocation) {
   AddCredentialFlags(app, global.credentials);
   app.add_flag("-q,--quiet", global.quiet, "No progress bar and no closing remarks")
       ->group(kGlobalGroup);
+  app.add_flag("-v,--verbose", global.verbose, "gRPC's own log on standard error, of errors")
+      ->group(kGlobalGroup);
   app.add_flag("--no-color", global.no_color, "No colours (env NO_COLOR); none when piped anyway")
       ->group(kGlobalGroup);
   app.add_flag_callback(

@@ -35,7 +35,7 @@ ExitCode RunCalls(const GlobalOptions& global, const Calls& body,
     return kExitUsage;
   }
   if (!status.ok()) {
-    Say(DescribeFailure(status, global.server));
+    Say(DescribeFailure(status, global));
     return ExitCodeFor(status);
   }
   if (!flushed.ok()) {

@@ -118,7 +118,7 @@ ExitCode RunReport(const Invocation& invocation) {
     return kExitInterrupted;
   }
   if (!data.ok()) {
-    Say(DescribeFailure(data.status(), global.server));
+    Say(DescribeFailure(data.status(), global));
     return ExitCodeFor(data.status());
   }
   return WriteReport(global, options, *data);

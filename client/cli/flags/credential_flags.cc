@@ -1,10 +1,14 @@
 #include "client/cli/flags/credential_flags.h"
 
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -57,6 +61,36 @@ absl::Status Read(const char* flag, const std::string& file, std::string& text) 
   return absl::OkStatus();
 }
 
+int NoPassphrase(char*, int, int, void*) {
+  return 0;  // else OpenSSL would ask on the terminal
+}
+
+// The first of `pem`, a certificate or a key; null when there is none.
+template <auto Read, auto Free>
+auto FirstOf(const std::string& pem) {
+  const std::unique_ptr<BIO, decltype(&BIO_free)> reader(
+      BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), BIO_free);
+  auto* const first = Read(reader.get(), nullptr, NoPassphrase, nullptr);
+  return std::unique_ptr<std::remove_pointer_t<decltype(first)>, decltype(Free)>(first, Free);
+}
+
+// gRPC says of such files that there are no addresses.
+absl::Status CheckTls(const CredentialOptions& options, const client::TlsOptions& tls) {
+  const auto bad = [](const char* flag, const std::string& file, const char* what) {
+    return absl::InvalidArgumentError(fmt::format("{} {} {}", flag, file, what));
+  };
+  if (!FirstOf<PEM_read_bio_X509, X509_free>(tls.ca)) {
+    return bad("--tls-ca", options.tls_ca, "holds no certificate in PEM");
+  }
+  if (tls.certificate.empty()) return absl::OkStatus();
+  const auto certificate = FirstOf<PEM_read_bio_X509, X509_free>(tls.certificate);
+  if (!certificate) return bad("--tls-cert", options.tls_cert, "holds no certificate in PEM");
+  const auto key = FirstOf<PEM_read_bio_PrivateKey, EVP_PKEY_free>(tls.key);
+  if (!key) return bad("--tls-key", options.tls_key, "holds no private key in PEM");
+  if (X509_check_private_key(certificate.get(), key.get()) == 1) return absl::OkStatus();
+  return bad("--tls-key", options.tls_key, "is not the key of --tls-cert");
+}
+
 absl::Status ReadTls(const CredentialOptions& options, client::ChannelOptions& channel) {
   const bool pair = !options.tls_cert.empty();
   if (pair != !options.tls_key.empty()) {
@@ -74,7 +108,7 @@ absl::Status ReadTls(const CredentialOptions& options, client::ChannelOptions& c
                                      Read("--tls-key", options.tls_key, channel.tls->key)}) {
     if (!status.ok()) return status;
   }
-  return absl::OkStatus();
+  return CheckTls(options, *channel.tls);
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ struct GlobalOptions {
   OutputFormat output = OutputFormat::kTable;
   std::optional<std::chrono::milliseconds> timeout;  // for the whole command; absent: none
   bool quiet = false;
+  bool verbose = false;  // what gRPC logs goes to standard error
   bool no_color = false;
   bool ascii = false;  // charts in ASCII only
   CredentialOptions credentials;

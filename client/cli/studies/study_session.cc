@@ -145,7 +145,7 @@ void StudySession::Remark(const absl::Status& status, ExitCode code) const {
                     client::MakePrintable(partial_reason_), covered));
   }
   if (!status.ok() && !stopped_by_bad_input_) {
-    Say(DescribeFailure(status, global_.server));
+    Say(DescribeFailure(status, global_));
     if (absl::IsResourceExhausted(status) && !client::ReadErrorReport(status).has_details()) {
       Say("  send fewer samples, or raise the server's --max-message-bytes");
     }
