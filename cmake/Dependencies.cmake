@@ -12,6 +12,8 @@ find_package(spdlog CONFIG REQUIRED)
 find_package(fmt CONFIG REQUIRED)
 find_package(CLI11 CONFIG REQUIRED)
 find_package(nlohmann_json CONFIG REQUIRED)
+# As headers: its config package in Debian links a shared library.
+find_path(SINKD_TOML_INCLUDE_DIR toml++/toml.h REQUIRED)
 find_package(Boost REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)
 find_package(SQLite3 REQUIRED)

@@ -17,7 +17,7 @@ readonly stage=${1:-build}
 readonly build_packages=(
   cmake ninja-build g++ pkg-config make git ccache mold
   libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
-  prometheus-cpp-dev libspdlog-dev libfmt-dev libcli11-dev nlohmann-json3-dev
+  prometheus-cpp-dev libspdlog-dev libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
   libboost-dev libboost-math-dev libsqlite3-dev libpq-dev libyaml-cpp-dev libssl-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   python3-venv python3-pip

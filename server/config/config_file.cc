@@ -3,10 +3,14 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <optional>
+#include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
+#define TOML_EXCEPTIONS 0
+#define TOML_HEADER_ONLY 1
+#include <toml++/toml.h>
 
 #include "server/base/status.h"
 
@@ -15,162 +19,69 @@ namespace {
 
 constexpr size_t kMaxFileBytes = 1 << 20;
 
-bool IsKeyPart(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '_';
-}
-
-bool IsWordPart(char c) {
-  return IsKeyPart(c) || c == '.' || c == '+' || c == ':' || c == '/';
-}
-
-// Reads a file from front to back; every method leaves the position behind what it took.
-class FileParser {
- public:
-  FileParser(std::string_view text, std::string_view file_name) : text_(text), file_(file_name) {}
-
-  absl::StatusOr<ConfigFile> Parse() {
-    ConfigFile values;
-    for (SkipBlank(); at_ < text_.size(); SkipBlank()) {
-      SINKD_ASSIGN_OR_RETURN(const std::string key, Key());
-      if (values.contains(key)) return Fail("this key is given twice", key, "keep one of them");
-      SINKD_ASSIGN_OR_RETURN(values[key], Value());
-      SkipSpaces();
-      if (at_ < text_.size() && text_[at_] != '\n') {
-        return Fail("nothing may follow a value on its line", Rest(), "put it on its own line");
-      }
-    }
-    return values;
-  }
-
- private:
-  absl::Status Fail(std::string_view what, std::string_view value, std::string_view fix) const {
-    return InvalidArgument(fmt::format("{}, line {}: {}", file_, line_, what),
-                           {.reason = "CONFIG_FILE_INVALID",
-                            .subject = fmt::format("{}:{}", file_, line_),
-                            .value = std::string(value),
-                            .fix = std::string(fix)});
-  }
-
-  std::string_view Rest() const { return text_.substr(at_, text_.find('\n', at_) - at_); }
-  bool Next(char c) const { return at_ < text_.size() && text_[at_] == c; }
-
-  void SkipSpaces() {
-    while (Next(' ') || Next('\t') || Next('\r')) ++at_;
-    if (Next('#')) at_ = std::min(text_.find('\n', at_), text_.size());
-  }
-
-  // Spaces, comments and line ends.
-  void SkipBlank() {
-    for (SkipSpaces(); Next('\n'); SkipSpaces()) {
-      ++at_;
-      ++line_;
-    }
-  }
-
-  absl::StatusOr<std::string> Key() {
-    if (Next('[')) {
-      return Fail("sections are not known here", Rest(), "write all keys without a section");
-    }
-    const size_t begin = at_;
-    while (at_ < text_.size() && IsKeyPart(text_[at_])) ++at_;
-    const std::string key(text_.substr(begin, at_ - begin));
-    SkipSpaces();
-    if (key.empty() || !Next('=')) {
-      at_ = begin;
-      return Fail("a line must read key = value", Rest(), "write for example: threads = 2");
-    }
-    ++at_;
-    SkipSpaces();
-    return key;
-  }
-
-  absl::StatusOr<std::vector<std::string>> Value() {
-    std::vector<std::string> values;
-    if (!Next('[')) {
-      SINKD_ASSIGN_OR_RETURN(std::string value, Scalar());
-      values.push_back(std::move(value));
-      return values;
-    }
-    ++at_;
-    for (SkipBlank(); !Next(']'); SkipBlank()) {
-      SINKD_ASSIGN_OR_RETURN(std::string value, Scalar());
-      values.push_back(std::move(value));
-      SkipBlank();
-      if (Next(',')) {
-        ++at_;
-      } else if (!Next(']')) {
-        return Fail("an array needs a comma between values and ']' at its end", Rest(),
-                    "write for example: load = [\"a\", \"b\"]");
-      }
-    }
-    ++at_;
-    return values;
-  }
-
-  absl::StatusOr<std::string> Scalar() {
-    if (Next('\'')) return Literal();
-    if (Next('"')) return Basic();
-    const size_t begin = at_;
-    while (at_ < text_.size() && IsWordPart(text_[at_])) ++at_;
-    if (at_ == begin) return Fail("a value is missing or needs quotes", Rest(), "quote it");
-    return std::string(text_.substr(begin, at_ - begin));
-  }
-
-  absl::StatusOr<std::string> Literal() {
-    const size_t end = text_.find_first_of("'\n", at_ + 1);
-    if (end == std::string_view::npos || text_[end] == '\n') return Unclosed();
-    const std::string value(text_.substr(at_ + 1, end - at_ - 1));
-    at_ = end + 1;
-    return value;
-  }
-
-  absl::StatusOr<std::string> Basic() {
-    const size_t begin = at_++;
-    std::string value;
-    while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n') {
-      char c = text_[at_++];
-      if (c == '\\') {
-        const std::optional<char> escaped = Escape();
-        if (!escaped) {
-          return Fail("only \\\" \\\\ \\n \\t and \\r are known", Rest(),
-                      "write the string in single quotes");
-        }
-        c = *escaped;
-      }
-      value += c;
-    }
-    if (!Next('"')) {
-      at_ = begin;
-      return Unclosed();
-    }
-    ++at_;
-    return value;
-  }
-
-  std::optional<char> Escape() {
-    static constexpr std::string_view kLetters = "\"\\ntr";
-    static constexpr std::string_view kMeanings = "\"\\\n\t\r";
-    const size_t which = at_ < text_.size() ? kLetters.find(text_[at_]) : std::string_view::npos;
-    if (which == std::string_view::npos) return std::nullopt;
-    ++at_;
-    return kMeanings[which];
-  }
-
-  absl::Status Unclosed() const {
-    return Fail("a string is not closed on its line", Rest(), "close its quote");
-  }
-
-  std::string_view text_;
-  std::string_view file_;
-  size_t at_ = 0;
-  int line_ = 1;
+// Where an error is in its file.
+struct Place {
+  std::string_view text;
+  std::string_view file;
+  toml::source_position at;
 };
+
+absl::Status Refuse(const Place& place, std::string_view what, std::string_view fix) {
+  std::istringstream lines{std::string(place.text)};
+  std::string line;
+  for (toml::source_index i = 0; i < place.at.line; ++i) std::getline(lines, line);
+  return InvalidArgument(fmt::format("{}, line {}: {}", place.file, place.at.line, what),
+                         {.reason = "CONFIG_FILE_INVALID",
+                          .subject = fmt::format("{}:{}", place.file, place.at.line),
+                          .value = Shorten(line),
+                          .fix = std::string(fix)});
+}
+
+// A string, number, true or false, date or time as text; nullopt for a table or an array.
+std::optional<std::string> TextOf(const toml::node& node) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* number = node.as_integer()) return std::to_string(number->get());
+  if (!node.is_value()) return std::nullopt;
+  std::ostringstream text;
+  node.visit([&text](const auto& value) { text << value; });
+  return text.str();
+}
+
+absl::StatusOr<std::vector<std::string>> ValuesOf(const toml::node& node, const Place& place) {
+  if (node.is_table()) {
+    return Refuse(place, "sections are not known here", "write all keys without a section or dots");
+  }
+  std::vector<std::string> values;
+  const auto take = [&](const toml::node& each) -> absl::Status {
+    std::optional<std::string> text = TextOf(each);
+    if (!text)
+      return Refuse(place, "an array holds single values", "write for example [\"a\", \"b\"]");
+    values.push_back(*std::move(text));
+    return absl::OkStatus();
+  };
+  if (const toml::array* array = node.as_array()) {
+    for (const toml::node& each : *array) SINKD_RETURN_IF_ERROR(take(each));
+  } else {
+    SINKD_RETURN_IF_ERROR(take(node));
+  }
+  return values;
+}
 
 }  // namespace
 
 absl::StatusOr<ConfigFile> ParseConfigFile(std::string_view text, std::string_view file_name) {
-  return FileParser(text, file_name).Parse();
+  const toml::parse_result file = toml::parse(text);
+  if (!file) {
+    const toml::parse_error& error = file.error();
+    return Refuse({text, file_name, error.source().begin}, error.description(),
+                  "write key = value, with text between quotes: device = \"cpu\"");
+  }
+  ConfigFile values;
+  for (const auto& [key, node] : file.table()) {
+    SINKD_ASSIGN_OR_RETURN(values[std::string(key.str())],
+                           ValuesOf(node, {text, file_name, key.source().begin}));
+  }
+  return values;
 }
 
 absl::StatusOr<ConfigFile> ReadConfigFile(const std::filesystem::path& file) {
@@ -202,28 +113,10 @@ absl::StatusOr<ConfigFile> ReadConfigFile(const std::filesystem::path& file) {
 }
 
 std::string QuoteToml(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    switch (c) {
-      case '"':
-      case '\\':
-        quoted += '\\';
-        quoted += c;
-        break;
-      case '\n':
-        quoted += "\\n";
-        break;
-      case '\t':
-        quoted += "\\t";
-        break;
-      case '\r':
-        quoted += "\\r";
-        break;
-      default:
-        quoted += c;
-    }
-  }
-  return quoted + '"';
+  std::ostringstream quoted;
+  quoted << toml::toml_formatter(toml::value<std::string>(text),
+                                 toml::format_flags::allow_unicode_strings);
+  return quoted.str();
 }
 
 }  // namespace sinkd

@@ -18,7 +18,7 @@ CALLED = {
     "protobuf-compiler-grpc": "gRPC", "nlohmann-json3-dev": "nlohmann-json", "ninja-build": "Ninja",
     "python3-venv": "Python", "python3-pip": "Python", "cargo-web": "Rust", "rustc-web": "Rust",
     "nodejs": "Node.js", "clang-16": "Clang", "libclang-rt-16-dev": "Clang", "libsqlite3-dev": "SQLite",
-    "sqlite3": "SQLite", "libbenchmark-dev": "google-benchmark",
+    "sqlite3": "SQLite", "libbenchmark-dev": "google-benchmark", "libtomlplusplus-dev": "toml++",
 }
 PINNED = re.compile(r"^([\w.-]+)==(\S+)", re.MULTILINE)
 
