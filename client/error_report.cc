@@ -8,7 +8,7 @@
 #include <absl/strings/cord.h>
 #include <fmt/format.h>
 
-#include "client/utf8.h"
+#include "server/base/utf8.h"
 
 namespace sinkd::client {
 namespace {

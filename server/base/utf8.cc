@@ -1,40 +1,36 @@
 #include "server/base/utf8.h"
 
-#include <cstdint>
-
 namespace sinkd {
 namespace {
 
-// Length of the sequence that `lead` starts, 0 when it starts none, and the smallest code point
-// that may be written in that many bytes.
-struct Lead {
-  int length;
-  uint32_t minimum;
-  uint32_t bits;
-};
-
-Lead ReadLead(unsigned char byte) {
-  if (byte < 0x80) return {1, 0, byte};
-  if ((byte & 0xE0) == 0xC0) return {2, 0x80, byte & 0x1Fu};
-  if ((byte & 0xF0) == 0xE0) return {3, 0x800, byte & 0x0Fu};
-  if ((byte & 0xF8) == 0xF0) return {4, 0x10000, byte & 0x07u};
-  return {0, 0, 0};
+bool IsContinuation(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0u) == 0x80u;
 }
 
 }  // namespace
 
+CodePoint ReadCodePoint(std::string_view text) {
+  const uint32_t lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return {lead, 1, true};
+  const CodePoint invalid{lead, 1, false};
+  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return invalid;
+  uint32_t code = lead & (0x7Fu >> length);
+  for (size_t i = 1; i < length; ++i) {
+    if (!IsContinuation(text[i])) return invalid;
+    code = (code << 6) | (static_cast<unsigned char>(text[i]) & 0x3Fu);
+  }
+  const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  if (overlong || surrogate || code > 0x10FFFF) return invalid;
+  return {code, length, true};
+}
+
 std::optional<size_t> FirstInvalidUtf8(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
-    const Lead lead = ReadLead(static_cast<unsigned char>(text[i]));
-    if (lead.length == 0 || i + static_cast<size_t>(lead.length) > text.size()) return i;
-    uint32_t code = lead.bits;
-    for (int k = 1; k < lead.length; ++k) {
-      const auto byte = static_cast<unsigned char>(text[i + static_cast<size_t>(k)]);
-      if ((byte & 0xC0) != 0x80) return i;
-      code = (code << 6) | (byte & 0x3Fu);
-    }
-    if (code < lead.minimum || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return i;
-    i += static_cast<size_t>(lead.length);
+    const CodePoint point = ReadCodePoint(text.substr(i));
+    if (!point.valid) return i;
+    i += point.bytes;
   }
   return std::nullopt;
 }
@@ -48,6 +44,18 @@ std::string RepairUtf8(std::string_view text) {
     repaired += "\xEF\xBF\xBD";
     text.remove_prefix(*bad + 1);
   }
+}
+
+std::string_view CutUtf8(std::string_view text, size_t limit) {
+  if (text.size() <= limit) return text;
+  while (limit > 0 && IsContinuation(text[limit])) --limit;
+  return text.substr(0, limit);
+}
+
+bool IsInvisible(uint32_t code) {
+  return code == 0xAD || code == 0x61C || code == 0x180E || (code >= 0x200B && code <= 0x200F) ||
+         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x206F) ||
+         code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB);
 }
 
 }  // namespace sinkd

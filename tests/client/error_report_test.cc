@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "client/channel.h"
-#include "client/utf8.h"
+#include "server/base/utf8.h"
 #include "tests/client/fake_server.h"
 
 namespace sinkd::client {
@@ -68,9 +68,9 @@ TEST(ErrorReport, NeverPassesTerminalControlOn) {
 TEST(Utf8, FindsOverlongSurrogateTruncatedAndTooLargeSequences) {
   for (const char* bad : {"ab\xC0\x80", "ab\xED\xA0\x80", "ab\xE2\x82", "ab\xF4\x90\x80\x80",
                           "ab\x80", "ab\xF8\x88\x80\x80\x80"}) {
-    EXPECT_EQ(FindInvalidUtf8(bad), 2u) << bad;
+    EXPECT_EQ(FirstInvalidUtf8(bad), 2u) << bad;
   }
-  EXPECT_FALSE(FindInvalidUtf8("aé漢\xF0\x9F\x98\x80"));
+  EXPECT_FALSE(FirstInvalidUtf8("aé漢\xF0\x9F\x98\x80"));
   EXPECT_EQ(CutUtf8("aé", 2), "a");
 }
 

@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "client/cli/input/jsonl_sample.h"
-#include "client/utf8.h"
+#include "server/base/utf8.h"
 #include "tests/fuzz/require.h"
 
 using sinkd::fuzz::Require;
@@ -16,7 +16,7 @@ bool Parses(std::string_view line, bool ignore_unknown_keys) {
     const auto most = static_cast<int64_t>(line.size()) + 1;
     Require(error->column >= 0 && error->column <= most, "a column outside the line", line);
     Require(!error->message.empty() && error->message.size() <= 2048, "an error's length");
-    Require(!sinkd::client::FindInvalidUtf8(error->message), "an error that is no UTF-8", line);
+    Require(!sinkd::FirstInvalidUtf8(error->message), "an error that is no UTF-8", line);
     return false;
   }
   Require(sample.input_case() != sinks::v1::Sample::INPUT_NOT_SET, "a sample without input", line);

@@ -6,7 +6,7 @@
 #include "client/cli/input/byte_stream.h"
 #include "client/cli/output/audit_view.h"
 #include "client/error_report.h"
-#include "client/utf8.h"
+#include "server/base/utf8.h"
 
 namespace sinkd::cli {
 namespace {
@@ -25,7 +25,7 @@ absl::StatusOr<std::string> ReadPolicy(const std::string& file, const StopSignal
     text.append(piece, *size);
   }
   if (stop.stopped()) return absl::CancelledError("interrupted");
-  if (client::FindInvalidUtf8(text)) {
+  if (FirstInvalidUtf8(text)) {
     return absl::InvalidArgumentError(
         fmt::format("the policy {} is not UTF-8", client::MakePrintable(InputName(file))));
   }

@@ -225,7 +225,7 @@ std::string CheckWords(const Invocation& invocation) {
       {"--template-date", &invocation.study.request.template_date()},
   };
   for (const auto& [name, text] : words) {
-    if (client::FindInvalidUtf8(*text)) {
+    if (FirstInvalidUtf8(*text)) {
       return fmt::format("{} \"{}\" is not UTF-8", name, client::MakePrintable(*text));
     }
   }

@@ -10,7 +10,7 @@
 #include "client/error_report.h"
 #include "client/model_client.h"
 #include "client/run_client.h"
-#include "client/utf8.h"
+#include "server/base/utf8.h"
 
 namespace sinkd::cli {
 namespace {
@@ -39,8 +39,7 @@ void AddSelection(CLI::App& app, const std::string& side, const std::string& wha
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check([](const std::string& run) {
-        return client::FindInvalidUtf8(run) ? "\"" + client::MakePrintable(run) + "\" is not UTF-8"
-                                            : "";
+        return FirstInvalidUtf8(run) ? "\"" + client::MakePrintable(run) + "\" is not UTF-8" : "";
       })
       ->group(group);
   app.add_option_function<std::string>(

@@ -5,7 +5,7 @@
 
 #include "client/cli/flags/flag_values.h"
 #include "client/error_report.h"
-#include "client/utf8.h"
+#include "server/base/utf8.h"
 
 namespace sinkd::cli {
 
@@ -41,7 +41,7 @@ CLI::Option* AddLabels(CLI::App& app, const std::string& name, const std::string
       ->allow_extra_args(false)
       ->check([](const std::string& label) {
         const size_t end = label.find('=');
-        const bool valid = end != std::string::npos && end > 0 && !client::FindInvalidUtf8(label);
+        const bool valid = end != std::string::npos && end > 0 && !FirstInvalidUtf8(label);
         return valid ? "" : "\"" + client::MakePrintable(label) + "\" is not NAME=VALUE";
       });
 }

@@ -8,7 +8,7 @@
 #include "client/cli/flags/flag_values.h"
 #include "client/error_report.h"
 #include "client/model_client.h"
-#include "client/utf8.h"
+#include "server/base/utf8.h"
 
 namespace sinkd::cli {
 namespace {
@@ -104,7 +104,7 @@ void AddGrouping(CLI::App& command, v1::SummarizeRunsRequest& request) {
       ->check([](const std::string& text) {
         const bool known =
             text == "model" || text == "run" ||
-            (text.starts_with("label:") && text.size() > 6 && !client::FindInvalidUtf8(text));
+            (text.starts_with("label:") && text.size() > 6 && !FirstInvalidUtf8(text));
         return known ? ""
                      : "\"" + client::MakePrintable(text) + "\" is not model, run or label:NAME";
       });
@@ -226,7 +226,7 @@ void AddRunCommands(CLI::App& app, Invocation& invocation) {
 
 std::string CheckRunOptions(const RunOptions& options) {
   for (const std::string& run : options.runs) {
-    if (client::FindInvalidUtf8(run)) {
+    if (FirstInvalidUtf8(run)) {
       return "RUN \"" + client::MakePrintable(run) + "\" is not UTF-8";
     }
   }

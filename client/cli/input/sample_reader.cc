@@ -6,7 +6,7 @@
 
 #include "client/channel.h"
 #include "client/cli/input/jsonl_sample.h"
-#include "client/utf8.h"
+#include "server/base/utf8.h"
 
 namespace sinkd::cli {
 namespace {
@@ -156,7 +156,7 @@ InputItem SampleReader::MakeLineItem(const Line& line) const {
 }
 
 InputItem SampleReader::MakeTextItem(std::string_view text, int64_t line) const {
-  if (const auto bad = client::FindInvalidUtf8(text)) {
+  if (const auto bad = FirstInvalidUtf8(text)) {
     return MakeError(fmt::format("byte 0x{:02x} at offset {} is not UTF-8; convert the text",
                                  static_cast<unsigned char>(text[*bad]), *bad),
                      line);
@@ -166,7 +166,7 @@ InputItem SampleReader::MakeTextItem(std::string_view text, int64_t line) const 
   const bool whole_file = next_file_ > 0 && line == 0;
   if (whole_file && file() != "-") {
     const std::string name = std::filesystem::path(file()).filename().string();
-    if (!client::FindInvalidUtf8(name)) item.sample.set_sample_id(name);
+    if (!FirstInvalidUtf8(name)) item.sample.set_sample_id(name);
   }
   if (auto problem = CheckSampleSize(item.sample)) return MakeError(*std::move(problem), line);
   item.origin = {static_cast<int32_t>(next_file_) - 1, line, end_bytes_};

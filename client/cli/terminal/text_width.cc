@@ -7,7 +7,7 @@
 #include <locale.h>
 
 #include "client/error_report.h"
-#include "client/utf8.h"
+#include "server/base/utf8.h"
 
 namespace sinkd::cli {
 namespace {
@@ -28,7 +28,7 @@ size_t EndOfColumns(std::string_view text, int width) {
   int used = 0;
   size_t end = 0;
   while (end < text.size()) {
-    const client::CodePoint point = client::ReadCodePoint(text.substr(end));
+    const CodePoint point = ReadCodePoint(text.substr(end));
     used += point.valid ? CodePointWidth(point.code) : 1;
     if (used > width) break;
     end += point.bytes;
@@ -39,7 +39,7 @@ size_t EndOfColumns(std::string_view text, int width) {
 // The front of a word that is wider than `width`: at least one character.
 std::string_view Front(std::string_view word, int width) {
   const size_t end = EndOfColumns(word, width);
-  return word.substr(0, end > 0 ? end : client::ReadCodePoint(word).bytes);
+  return word.substr(0, end > 0 ? end : ReadCodePoint(word).bytes);
 }
 
 // Where a word may be broken: the bytes before its last '.' or up to its last '-'; 0: nowhere.
@@ -64,7 +64,7 @@ std::string EscapeToken(std::string_view text) {
 int DisplayWidth(std::string_view text) {
   int width = 0;
   for (size_t i = 0; i < text.size();) {
-    const client::CodePoint point = client::ReadCodePoint(text.substr(i));
+    const CodePoint point = ReadCodePoint(text.substr(i));
     width += point.valid ? CodePointWidth(point.code) : 1;
     i += point.bytes;
   }
@@ -102,7 +102,7 @@ std::string ShortenToWidth(std::string_view text, int width, bool unicode) {
 
 std::string QuoteToken(std::string_view text, int width, bool unicode) {
   // Nothing past the cut is shown, so nothing past it needs escaping.
-  const std::string_view front = client::CutUtf8(text, static_cast<size_t>(width) * 8);
+  const std::string_view front = CutUtf8(text, static_cast<size_t>(width) * 8);
   return '"' + ShortenToWidth(EscapeToken(front), width - 2, unicode) + '"';
 }
 
