@@ -208,19 +208,8 @@ bool IsLoopback(std::string_view address) {
 }
 
 absl::StatusOr<std::string> ReadDate(const Given& given) {
-  const std::string& text = given.value;
-  if (text.size() == 10 && text[4] == '-' && text[7] == '-') {
-    const std::optional<int64_t> year = WholeNumber(text.substr(0, 4));
-    const std::optional<int64_t> month = WholeNumber(text.substr(5, 2));
-    const std::optional<int64_t> day = WholeNumber(text.substr(8, 2));
-    if (InRange(year, 1900, 9999) && InRange(month, 1, 12) && InRange(day, 1, 31)) {
-      const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(*year)),
-                                             std::chrono::month(static_cast<unsigned>(*month)),
-                                             std::chrono::day(static_cast<unsigned>(*day))};
-      if (date.ok()) return text;
-    }
-  }
-  return BadValue(given, "a day of the calendar from 1900-01-01 to 9999-12-31, as YYYY-MM-DD", "");
+  if (IsDate(given.value)) return given.value;
+  return BadValue(given, "a day of the calendar, as YYYY-MM-DD", "");
 }
 
 absl::StatusOr<std::string> ReadDevice(const Given& given) {

@@ -1,12 +1,8 @@
 #include "server/service/analyze/codec_detection.h"
 
-#include <algorithm>
-#include <chrono>
-#include <string_view>
-
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
+#include "server/base/calendar.h"
 #include "server/base/status.h"
 
 namespace sinkd {
@@ -34,23 +30,6 @@ absl::StatusOr<LastState> DecodeLastState(int value, const std::string& prefix) 
     default:
       return UnknownEnum(prefix + "detection.last_state", value, sinks::v1::LastState_MAX);
   }
-}
-
-bool IsDate(std::string_view text) {
-  const auto digits = [&](size_t begin, size_t length, int* out) {
-    const std::string_view part = text.substr(begin, length);
-    return std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; }) &&
-           absl::SimpleAtoi(absl::string_view(part.data(), part.size()), out);
-  };
-  int year = 0, month = 0, day = 0;
-  if (text.size() != 10 || text[4] != '-' || text[7] != '-' || !digits(0, 4, &year) ||
-      !digits(5, 2, &month) || !digits(8, 2, &day)) {
-    return false;
-  }
-  return year >= 1 && std::chrono::year_month_day(std::chrono::year(year),
-                                                  std::chrono::month(static_cast<unsigned>(month)),
-                                                  std::chrono::day(static_cast<unsigned>(day)))
-                          .ok();
 }
 
 }  // namespace
@@ -105,7 +84,7 @@ absl::StatusOr<std::string> DecodeTemplateDate(const std::string* given,
                          {.reason = "INVALID_DATE",
                           .subject = field,
                           .value = Shorten(date),
-                          .fix = "write it as YYYY-MM-DD, from 0001-01-01"});
+                          .fix = "write a day of the calendar as YYYY-MM-DD, from 1000-01-01"});
 }
 
 }  // namespace sinkd

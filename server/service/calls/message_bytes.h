@@ -8,6 +8,8 @@
 
 #include <absl/status/status.h>
 #include <absl/strings/str_cat.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/message.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/proto_buffer_reader.h>
@@ -26,6 +28,17 @@ inline bool ParseMessage(grpc::ByteBuffer bytes, google::protobuf::Message& mess
 inline grpc::ByteBuffer SerializeMessage(const google::protobuf::Message& message) {
   const grpc::Slice slice(message.SerializeAsString());
   return grpc::ByteBuffer(&slice, 1);
+}
+
+// The same bytes for the same message: its maps are sorted.
+inline std::string CanonicalBytes(const google::protobuf::Message& message) {
+  std::string bytes;
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);
+  message.SerializeToCodedStream(&coded);
+  coded.Trim();
+  return bytes;
 }
 
 // INVALID_ARGUMENT for bytes that are no message of this type.

@@ -6,9 +6,10 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_join.h>
 #include <absl/time/time.h>
+#include <google/protobuf/util/time_util.h>
 
-#include "server/base/status.h"
 #include "server/base/nearest_word.h"
+#include "server/base/status.h"
 #include "server/base/str_cat.h"
 #include "server/service/models/codec_model.h"
 #include "server/store/run_rules.h"
@@ -16,9 +17,9 @@
 namespace sinkd {
 namespace {
 
+using google::protobuf::util::TimeUtil;
+
 constexpr std::string_view kLabelPrefix = "label.";
-// What google.protobuf.Timestamp may hold.
-constexpr int64_t kFirstSecond = -62'135'596'800, kLastSecond = 253'402'300'799;
 
 absl::Status Invalid(std::string_view name, std::string_view value, std::string_view is_not,
                      std::string_view fix) {
@@ -33,9 +34,9 @@ absl::Status Unknown(std::string_view name, std::span<const ParameterRule> rules
       absl::StrJoin(rules, ", ", [](std::string* out, const ParameterRule& rule) {
         *out += StrCat(rule.name, rule.type == ParameterType::kLabels ? "KEY" : "");
       });
-  return InvalidArgument("the query has a parameter that is none of this path",
   std::vector<std::string_view> names;
   for (const ParameterRule& rule : rules) names.emplace_back(rule.name);
+  return InvalidArgument("the query has a parameter that is none of this path",
                          {.reason = "UNKNOWN_PARAMETER",
                           .subject = Shorten(name),
                           .fix = rules.empty() ? "leave it out: this path takes none"
@@ -61,7 +62,9 @@ std::optional<google::protobuf::Timestamp> ReadTime(const std::string& text) {
     return std::nullopt;
   }
   const int64_t seconds = absl::ToUnixSeconds(time);
-  if (seconds < kFirstSecond || seconds > kLastSecond) return std::nullopt;
+  if (seconds < TimeUtil::kTimestampMinSeconds || seconds > TimeUtil::kTimestampMaxSeconds) {
+    return std::nullopt;
+  }
   google::protobuf::Timestamp out;
   out.set_seconds(seconds);
   out.set_nanos(

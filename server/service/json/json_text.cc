@@ -4,13 +4,12 @@
 #include <optional>
 
 #include <absl/strings/str_cat.h>
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/type_resolver.h>
 #include <google/protobuf/util/type_resolver_util.h>
 
 #include "server/base/status.h"
+#include "server/service/calls/message_bytes.h"
 #include "server/service/calls/status_mapping.h"
 
 namespace sinkd {
@@ -45,17 +44,6 @@ int HttpStatusOf(absl::StatusCode code) {
   }
 }
 
-// Maps sorted, so that the same message has the same JSON, and that the same ETag.
-std::string CanonicalBytes(const google::protobuf::Message& message) {
-  std::string bytes;
-  google::protobuf::io::StringOutputStream stream(&bytes);
-  google::protobuf::io::CodedOutputStream coded(&stream);
-  coded.SetSerializationDeterministic(true);
-  message.SerializeToCodedStream(&coded);
-  coded.Trim();
-  return bytes;
-}
-
 // Whole seconds; nullopt where retrying as it is cannot help.
 std::optional<int64_t> RetryAfter(const absl::Status& error) {
   const std::optional<ErrorDetail> detail = GetErrorDetail(error);
@@ -74,6 +62,7 @@ absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
       *google::protobuf::util::NewTypeResolverForDescriptorPool(
           kTypes, google::protobuf::DescriptorPool::generated_pool());
   std::string json;
+  // The same message has the same JSON, and that the same ETag.
   const std::string type = absl::StrCat(kTypes, "/", message.GetDescriptor()->full_name());
   if (!google::protobuf::util::BinaryToJsonString(&resolver, type, CanonicalBytes(message), &json)
            .ok()) {

@@ -5,33 +5,22 @@
 
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/util/time_util.h>
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/service/calls/message_bytes.h"
 #include "server/service/models/codec_model.h"
 #include "server/store/run_rules.h"
 
 namespace sinkd {
 namespace {
 
+using google::protobuf::util::TimeUtil;
+
 constexpr std::string_view kPrefix = "runs/";
 constexpr int64_t kMicroseconds = 1'000'000;
 constexpr int64_t kNanosecondsEach = 1000;
-// What google.protobuf.Timestamp may hold.
-constexpr int64_t kFirstSecond = -62'135'596'800, kLastSecond = 253'402'300'799;
-
-// The same spec has the same bytes.
-std::string Canonical(const sinks::v1::AnalysisSpec& spec) {
-  std::string bytes;
-  google::protobuf::io::StringOutputStream stream(&bytes);
-  google::protobuf::io::CodedOutputStream coded(&stream);
-  coded.SetSerializationDeterministic(true);
-  spec.SerializeToCodedStream(&coded);
-  coded.Trim();
-  return bytes;
-}
 
 std::string SpecBytes(StreamSpec spec) {
   spec.run_id.clear();
@@ -45,13 +34,14 @@ std::string SpecBytes(StreamSpec spec) {
   proto.clear_fail_fast();
   proto.clear_lane();
   proto.clear_summary_only();
-  return Canonical(proto);
+  return CanonicalBytes(proto);
 }
 
 absl::StatusOr<StoreTime> DecodeTime(const google::protobuf::Timestamp& time,
                                      const std::string& field) {
-  const bool valid = time.seconds() >= kFirstSecond && time.seconds() <= kLastSecond &&
-                     time.nanos() >= 0 && time.nanos() < kMicroseconds * kNanosecondsEach;
+  const bool valid = time.seconds() >= TimeUtil::kTimestampMinSeconds &&
+                     time.seconds() <= TimeUtil::kTimestampMaxSeconds && time.nanos() >= 0 &&
+                     time.nanos() < kMicroseconds * kNanosecondsEach;
   if (!valid) {
     return InvalidArgument(absl::StrCat(field, " is no time"),
                            {.reason = "INVALID_TIME",
