@@ -24,6 +24,7 @@ namespace {
 constexpr std::string_view kUnixPrefix = "unix:";
 // Of connections that came and were not accepted; the kernel's own limit holds beside it.
 constexpr int kBacklog = 1024;
+constexpr size_t kMostPathBytes = sizeof(sockaddr_un::sun_path) - 1;
 
 absl::Status NoAddress(const std::string& address) {
   return InvalidArgument("an address to listen on is host:port, with a port from 0 to 65535",
@@ -31,6 +32,15 @@ absl::Status NoAddress(const std::string& address) {
                           .subject = "address",
                           .value = address,
                           .fix = "write for example 127.0.0.1:50051, [::1]:50051 or unix:/a/path"});
+}
+
+absl::Status PathTooLong(const std::string& path) {
+  return InvalidArgument(absl::StrCat("the path of a socket has at most ", kMostPathBytes,
+                                      " bytes, this one has ", path.size()),
+                         {.reason = "ADDRESS_INVALID",
+                          .subject = "address",
+                          .value = path,
+                          .fix = "choose a shorter path, or listen on host:port"});
 }
 
 absl::Status CannotListen(const std::string& address, const std::string& why) {
@@ -101,10 +111,16 @@ SocketHandle ListenOnOne(const addrinfo& address, int port) {
   return listens ? std::move(made) : SocketHandle();
 }
 
+// The socket at a path; nullopt where there is none.
+std::optional<FileIdentity> FileAt(const std::string& path) {
+  struct stat file {};
+  if (lstat(path.c_str(), &file) != 0 || !S_ISSOCK(file.st_mode)) return std::nullopt;
+  return FileIdentity{file.st_dev, file.st_ino};
+}
+
 // Whether nobody listens any more at the socket of an address.
 bool IsLeftBehind(const sockaddr_un& address) {
-  struct stat file {};
-  if (lstat(address.sun_path, &file) != 0 || !S_ISSOCK(file.st_mode)) return false;
+  if (!FileAt(address.sun_path)) return false;
   const SocketHandle probe = NewSocket(AF_UNIX);
   return connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 &&
          errno == ECONNREFUSED;
@@ -117,7 +133,9 @@ Listener::~Listener() {
 }
 
 void Listener::Close() {
-  if (!path_.empty() && !sockets_.empty()) unlink(path_.c_str());
+  // Another server may have taken the path since.
+  if (file_ && FileAt(path_) == file_) unlink(path_.c_str());
+  file_.reset();
   sockets_.clear();
 }
 
@@ -165,7 +183,8 @@ absl::Status Listener::ListenOn(const std::string& host, int port) {
 
 absl::Status Listener::ListenAt(const std::string& path) {
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-  if (path.empty() || path.size() >= sizeof(address.sun_path)) return NoAddress(address_);
+  if (path.empty()) return NoAddress(address_);
+  if (path.size() > kMostPathBytes) return PathTooLong(path);
   path.copy(address.sun_path, path.size());
   if (IsLeftBehind(address)) unlink(path.c_str());
   SocketHandle made = NewSocket(AF_UNIX);
@@ -174,6 +193,7 @@ absl::Status Listener::ListenAt(const std::string& path) {
     return CannotListen(address_, ErrorText(errno));
   }
   path_ = path;
+  file_ = FileAt(path);
   sockets_.push_back(std::move(made));
   return absl::OkStatus();
 }

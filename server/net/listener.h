@@ -3,7 +3,8 @@
 //   127.0.0.1:50051        one IPv4 address
 //   [::1]:50051            one IPv6 address; [::] takes IPv4 as well
 //   localhost:50051        every address of a name, on one port
-//   unix:/run/sinkd/grpc   a socket in the file system, removed again at the end
+//   unix:/run/sinkd/grpc   a socket in the file system, removed at the end unless another server
+//                          has put its own there
 //
 // Port 0 is a free one. A second server on the same port fails, instead of taking half of the
 // connections.
@@ -12,11 +13,13 @@
 // address; UNAVAILABLE for one that cannot be listened on.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <absl/status/statusor.h>
 
+#include "server/net/file_identity.h"
 #include "server/net/socket_handle.h"
 
 namespace sinkd {
@@ -44,7 +47,8 @@ class Listener {
   std::vector<SocketHandle> sockets_;
   int port_ = 0;
   std::string address_;
-  std::string path_;  // of a socket in the file system
+  std::string path_;                  // of a socket in the file system
+  std::optional<FileIdentity> file_;  // that socket
 };
 
 }  // namespace sinkd

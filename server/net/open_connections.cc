@@ -24,10 +24,10 @@ std::string AddressOf(const sockaddr_storage& peer) {
   return std::string(inet_ntop(AF_INET6, &six, text.data(), text.size())) + "/64";
 }
 
-std::optional<OpenConnections::Identity> OpenConnections::IdentityOf(int descriptor) {
+std::optional<FileIdentity> OpenConnections::IdentityOf(int descriptor) {
   struct stat file {};
   if (fstat(descriptor, &file) != 0) return std::nullopt;
-  return Identity{file.st_dev, file.st_ino};
+  return FileIdentity{file.st_dev, file.st_ino};
 }
 
 std::map<int, OpenConnections::Connection>::iterator OpenConnections::Remove(
@@ -53,7 +53,7 @@ std::optional<ConnectionRefusal> OpenConnections::Admit(int socket, const std::s
     Count();
     refusal = Check(address);
   }
-  const std::optional<Identity> identity = IdentityOf(socket);
+  const std::optional<FileIdentity> identity = IdentityOf(socket);
   if (refusal || !identity) return refusal;
   open_[socket] = {*identity, address};
   ++by_address_[address];

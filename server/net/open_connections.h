@@ -7,12 +7,13 @@
 #pragma once
 
 #include <sys/socket.h>
-#include <sys/types.h>
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+
+#include "server/net/file_identity.h"
 
 namespace sinkd {
 
@@ -42,17 +43,12 @@ class OpenConnections {
   int64_t Count();
 
  private:
-  struct Identity {
-    dev_t device = 0;
-    ino_t inode = 0;
-    bool operator==(const Identity&) const = default;
-  };
   struct Connection {
-    Identity identity;
+    FileIdentity identity;
     std::string address;
   };
 
-  static std::optional<Identity> IdentityOf(int descriptor);
+  static std::optional<FileIdentity> IdentityOf(int descriptor);
   std::map<int, Connection>::iterator Remove(std::map<int, Connection>::iterator connection);
   std::optional<ConnectionRefusal> Check(const std::string& address) const;
 

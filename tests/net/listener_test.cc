@@ -103,6 +103,24 @@ TEST_F(UnixListener, TakesThePlaceOfASocketThatWasLeftBehind) {
   EXPECT_TRUE(Listener::Open("unix:" + path).ok());
 }
 
+TEST_F(UnixListener, LeavesTheSocketOfTheServerThatReplacedItAlone) {
+  const std::string path = folder_ / "socket";
+  absl::StatusOr<Listener> first = Listener::Open("unix:" + path);
+  ASSERT_TRUE(first.ok()) << first.status();
+  std::filesystem::remove(path);
+  const absl::StatusOr<Listener> second = Listener::Open("unix:" + path);
+  ASSERT_TRUE(second.ok()) << second.status();
+  first->Close();
+  EXPECT_TRUE(ConnectToPath(path).valid());
+}
+
+TEST_F(UnixListener, APathThatIsTooLongSaysHowLongItMayBe) {
+  EXPECT_TRUE(Listener::Open("unix:/tmp/" + std::string(102, 'x')).ok());
+  const absl::Status error = Listener::Open("unix:/tmp/" + std::string(103, 'x')).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(error)) << error;
+  EXPECT_THAT(std::string(error.message()), HasSubstr("at most 107 bytes, this one has 108"));
+}
+
 TEST_F(UnixListener, LeavesOtherFilesAlone) {
   const std::string path = folder_ / "file";
   fclose(fopen(path.c_str(), "w"));
