@@ -16,6 +16,7 @@
 #include "server/daemon.h"
 #include "server/engine/device_fault.h"
 #include "server/engine/model.h"
+#include "server/library_logs.h"
 #include "server/signal_watch.h"
 #include "server/telemetry/log.h"
 
@@ -48,6 +49,7 @@ void WaitBriefly(char** argv) {
 
 int Serve(const sinkd::Config& config) {
   sinkd::ConfigureLog(config.log_format, config.log_level);
+  sinkd::RouteLibraryLogs();
   sinkd::Daemon daemon(config, SINKD_VERSION);
   sinkd::SignalWatch signals(
       [&daemon](int signal) {

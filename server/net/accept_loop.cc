@@ -17,7 +17,6 @@
 namespace sinkd {
 namespace {
 
-constexpr std::chrono::seconds kBetweenLines{10};
 // How often it looks which connections are still open, and how long it waits where trying again at
 // once would be in vain.
 constexpr int kLookMs = 1000;
@@ -162,15 +161,8 @@ bool AcceptLoop::CloseOne(int listener) {
 
 void AcceptLoop::NoteRefused(ConnectionRefusal why, const std::string& address) {
   options_.refused(why);
-  ++refused_;
-  const auto now = std::chrono::steady_clock::now();
-  if (now < next_line_) return;
-  next_line_ = now + kBetweenLines;
-  Log(LogLevel::kWarning, "connections refused",
-      {{"port", options_.name},
-       {"connections", std::exchange(refused_, 0)},
-       {"why", NameOf(why)},
-       {"address", address}});
+  refused_.Note(LogLevel::kWarning, "connections refused",
+                {{"port", options_.name}, {"why", NameOf(why)}, {"address", address}});
 }
 
 }  // namespace sinkd

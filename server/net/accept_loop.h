@@ -21,6 +21,7 @@
 
 #include "server/net/listener.h"
 #include "server/net/open_connections.h"
+#include "server/telemetry/sparse_log.h"
 
 namespace sinkd {
 
@@ -69,8 +70,7 @@ class AcceptLoop {
   SocketHandle spare_;
   OpenConnections connections_;
   bool paused_ = false;  // there is no use in trying again at once
-  int64_t refused_ = 0;  // since the last line in the log
-  std::chrono::steady_clock::time_point next_line_{};
+  SparseLog refused_{std::chrono::seconds(10)};
 
   std::mutex stop_mutex_;
   std::thread thread_;

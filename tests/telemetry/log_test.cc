@@ -10,6 +10,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "server/telemetry/sparse_log.h"
+
 namespace sinkd {
 namespace {
 
@@ -149,6 +151,21 @@ TEST(LogToStderr, WritesOneLineAnEvent) {
   const std::string written = testing::internal::GetCapturedStderr();
   EXPECT_THAT(written, HasSubstr(" error broken {} %s code=INTERNAL\n"));
   EXPECT_EQ(std::count(written.begin(), written.end(), '\n'), 1);
+}
+
+TEST(SparseLog, IsOneLineInAWhileThatTellsHowOften) {
+  std::vector<std::string> lines;
+  SetLogWriter([&lines](std::string_view line) { lines.emplace_back(line); });
+  SparseLog log{std::chrono::seconds(60)};
+  const SparseLog::Clock::time_point begin{std::chrono::hours(1)};
+  for (const int second : {0, 1, 2, 59, 60, 61, 119, 300}) {
+    log.Note(LogLevel::kWarning, "again", {{"second", second}},
+             begin + std::chrono::seconds(second));
+  }
+  SetLogWriter({});
+  EXPECT_THAT(lines, ElementsAre(testing::EndsWith("warning again second=0 times=1"),
+                                 testing::EndsWith("warning again second=60 times=4"),
+                                 testing::EndsWith("warning again second=300 times=3")));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "server/base/request_id.h"
 #include "server/base/status.h"
 #include "server/service/calls/call_gate.h"
+#include "server/telemetry/sparse_log.h"
 #include "server/telemetry/trace_fields.h"
 
 namespace sinkd {
@@ -13,6 +14,8 @@ namespace {
 
 constexpr char kRequestIdKey[] = "x-request-id";
 constexpr char kTraceparentKey[] = "traceparent";
+// Anybody can be refused, as often as it likes.
+constexpr std::chrono::seconds kBetweenRefusals{1};
 
 std::string GivenId(const grpc::CallbackServerContext& context) {
   const auto found = context.client_metadata().find(kRequestIdKey);
@@ -83,7 +86,11 @@ void CallRecord::End(const absl::Status& status, const Work& work) {
   for (const LogField& field : TraceFields(trace_)) fields.push_back(field);
   const std::string error = Shorten({status.message().data(), status.message().size()}, 500);
   if (!status.ok()) fields.emplace_back("error", error);
-  Log(LevelOf(status.code()), "request done", fields);
+  if (!absl::IsUnauthenticated(admitted_)) {
+    return Log(LevelOf(status.code()), "request done", fields);
+  }
+  static auto* const refused = new SparseLog(kBetweenRefusals);
+  refused->Note(LevelOf(status.code()), "request done", fields);
 }
 
 }  // namespace sinkd
