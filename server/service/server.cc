@@ -30,6 +30,7 @@ namespace {
 constexpr int kKeepaliveTimeMs = 60000;
 constexpr int kKeepaliveTimeoutMs = 20000;
 constexpr int kLeastPingIntervalMs = 10000;
+constexpr int kHandshakeTimeoutMs = 10000;
 constexpr int kStreamsPerConnection = 1024;
 constexpr int kMaxMetadataBytes = 16 << 10;  // received, of one call
 // What waits for the disk together is written together.
@@ -149,6 +150,12 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options, Mo
   }
   grpc::ServerBuilder builder;
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
+  // gRPC would inflate a message before it looks at its size, a thousandfold.
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+  for (const grpc_compression_algorithm each : {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP}) {
+    builder.SetCompressionAlgorithmSupportStatus(each, false);
+  }
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
   SINKD_ASSIGN_OR_RETURN(
       GrpcPort port, GrpcPort::Open(options.listen, MakeServerCredentials(options.tls), builder));
   internals->port.emplace(std::move(port));
