@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "client/utf8.h"
+#include "client/error_report.h"
+#include "server/base/utf8.h"
 
 namespace sinkd::cli {
 
@@ -31,7 +32,7 @@ void JsonCursor::Advance() {
 int64_t ColumnAt(std::string_view text, size_t offset) {
   int64_t column = 1;
   for (size_t i = 0; i < std::min(offset, text.size()); ++column) {
-    i += client::ReadCodePoint(text.substr(i)).bytes;
+    i += ReadCodePoint(text.substr(i)).bytes;
   }
   return column;
 }
@@ -41,7 +42,7 @@ std::string JsonFault(std::string_view text, size_t offset, std::string_view wha
   if (const size_t column = what.find("column "); column != std::string_view::npos) {
     what.remove_prefix(std::min(what.find(": ", column) + 2, what.size()));
   }
-  std::string message = "not JSON: " + client::MakePrintable(client::CutUtf8(what, 300));
+  std::string message = "not JSON: " + client::MakePrintable(CutUtf8(what, 300));
   const std::string_view rest = text.substr(std::min(offset, text.size()));
   if (rest.starts_with('\'')) {
     message += "; strings take double quotes";

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/channel.h"
+#include "client/cli/input/json_cursor.h"
 #include "client/error_report.h"
 #include "server/base/nearest_word.h"
 #include "server/base/utf8.h"
@@ -26,7 +27,7 @@ constexpr const char* kSampleKeys[] = {"text",      "prompt",        "response",
 constexpr const char* kInputs = "\"text\", \"prompt\", \"messages\" or \"token_ids\"";
 
 std::string Shown(std::string_view text) {
-  const std::string_view front = client::CutUtf8(text, 40);
+  const std::string_view front = CutUtf8(text, 40);
   return '"' + client::MakePrintable(front) + (front.size() < text.size() ? "…\"" : "\"");
 }
 
@@ -344,7 +345,7 @@ void SampleHandler::CheckWhole() {
 std::optional<LineError> ParseJsonlSample(std::string_view line, bool ignore_unknown_keys,
                                           v1::Sample& sample) {
   sample.Clear();
-  if (const auto bad = client::FindInvalidUtf8(line)) {
+  if (const auto bad = FirstInvalidUtf8(line)) {
     const bool wide = line.starts_with("\xFF\xFE") || line.starts_with("\xFE\xFF");
     return LineError{ColumnAt(line, *bad),
                      wide ? "the text is UTF-16; convert it to UTF-8"
