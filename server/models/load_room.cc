@@ -45,7 +45,7 @@ std::vector<const Resident*> ChooseVictims(const std::vector<Resident>& resident
   return victims;
 }
 
-absl::Status NoRoomToLoad(const std::string& id, const DeviceRoom& room,
+absl::Status NoRoomToLoad(const std::string& id, const DeviceBudget& room,
                           const std::vector<Resident>& residents) {
   const MemorySnapshot& now = room.now;
   std::string holders;
@@ -93,7 +93,7 @@ void Unload(const std::string& id, std::vector<Resident>& residents, LoadRoom& r
 
 }  // namespace
 
-bool DeviceRoom::HasRoomToRun(int64_t bytes) const {
+bool DeviceBudget::HasRoomToRun(int64_t bytes) const {
   MemorySnapshot after = now;
   after.weight_bytes -= evicted_bytes;
   if (after.free_bytes > 0) after.free_bytes += evicted_bytes;

@@ -28,7 +28,7 @@ struct Resident {
 };
 
 // One device of a load. Bytes.
-struct DeviceRoom {
+struct DeviceBudget {
   MemorySnapshot now;         // before the load
   int64_t wanted_bytes = 0;   // by the weights
   int64_t pinned_bytes = 0;   // of models that are pinned
@@ -41,7 +41,7 @@ struct DeviceRoom {
 };
 
 struct LoadRoom {
-  std::map<std::string, DeviceRoom> devices;  // by name
+  std::map<std::string, DeviceBudget> devices;  // by name
   // Ids of the models that would go: of those that can, the least recently used first, none that
   // would not help. Empty when all of them would not be enough.
   std::vector<std::string> victims;

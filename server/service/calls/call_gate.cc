@@ -42,7 +42,8 @@ std::vector<std::string_view> AuthorizationOf(
 std::string CertificateNameOf(const grpc::ServerContextBase& context) {
   const std::shared_ptr<const grpc::AuthContext> peer = context.auth_context();
   if (!peer || !peer->IsPeerAuthenticated()) return {};
-  const std::vector<grpc::string_ref> pem = peer->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
+  const std::vector<grpc::string_ref> pem =
+      peer->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
   return pem.empty() ? std::string() : CertificateNameOfPem({pem[0].data(), pem[0].size()});
 }
 

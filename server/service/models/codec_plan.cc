@@ -35,7 +35,7 @@ void EncodeTensor(const PlannedTensor& tensor, sinks::v1::PlannedTensor* out) {
   out->set_use(EncodeUse(tensor.use));
 }
 
-void EncodeShare(const DeviceShare& share, const DeviceRoom& room, sinks::v1::DeviceShare* out) {
+void EncodeShare(const DeviceShare& share, const DeviceBudget& room, sinks::v1::DeviceShare* out) {
   const MemorySnapshot& now = room.now;
   out->set_device(share.device);
   out->set_first_block(static_cast<int32_t>(share.first_block));
