@@ -9,6 +9,10 @@
 namespace sinkd::testing {
 namespace {
 
+// A score of 300, as the oracle sees to, is rounded by so much, and the weight of its key with it;
+// transformers' own rounding may happen to be far less.
+constexpr double kRoundedScore = 300.0 / (1 << 24);
+
 class LargeLogits : public ::testing::TestWithParam<int64_t> {};
 
 TEST_P(LargeLogits, LeaveAlphaAsExactAsTransformersDoes) {
@@ -30,7 +34,7 @@ TEST_P(LargeLogits, LeaveAlphaAsExactAsTransformersDoes) {
   }
   printf("T %ld: largest error of alpha %.2e, of transformers %.2e\n", length, largest,
          largest_of_theirs);
-  EXPECT_LE(largest, Allowed(largest_of_theirs));
+  EXPECT_LE(largest, Allowed(largest_of_theirs, kRoundedScore));
 }
 
 INSTANTIATE_TEST_SUITE_P(Lengths, LargeLogits, ::testing::Values(64, 700));
