@@ -15,7 +15,8 @@ constexpr double kTolerance = 1e-9;
 // Largest relative difference seen, by quantity.
 class Differences {
  public:
-  // `unit` is the size below which a number is the rounding of larger ones.
+  // `unit` is the size of what the sample leaves open, a standard error: a number far under it is
+  // what is left when larger ones cancel, and its digits are those of the processor's logarithm.
   void Compare(const std::string& what, double ours, const Json& expected, double unit,
                const std::string& where) {
     const double wanted = expected.get<double>();
@@ -37,11 +38,10 @@ class Differences {
 
 void CompareCoefficient(const Coefficient& c, const Json& e, const std::string& where,
                         Differences& differences) {
-  // An estimate far under its standard error is what is left when larger numbers cancel.
-  const double unit = 1e-3 * c.standard_error;
+  const double unit = c.standard_error;
   differences.Compare("coefficient", c.value, e["value"], unit, where);
   differences.Compare("standard error", c.standard_error, e["standard_error"], 0, where);
-  differences.Compare("t", c.t, e["t"], 1e-3, where);
+  differences.Compare("t", c.t, e["t"], 1, where);
   differences.Compare("p", c.p, e["p"], 1e-300, where);
   differences.Compare("interval", c.lower, e["lower"], unit, where);
   differences.Compare("interval", c.upper, e["upper"], unit, where);
@@ -54,7 +54,7 @@ void CompareFit(const Fit& fit, const Json& e, const std::string& where, Differe
   if (!fit.undefined.empty()) return;
   CompareCoefficient(fit.intercept, e["intercept"], where + " intercept", differences);
   CompareCoefficient(fit.slope, e["slope"], where + " slope", differences);
-  differences.Compare("R2", fit.r_squared, e["r_squared"], 1e-6, where);
+  differences.Compare("R2", fit.r_squared, e["r_squared"], 1 / static_cast<double>(fit.n), where);
   differences.Compare("residual deviation", fit.residual_deviation, e["residual_deviation"], 0,
                       where);
   ASSERT_TRUE(fit.aic) << where;
@@ -67,7 +67,7 @@ void CompareCorrelation(const Correlation& c, const Json& e, const std::string& 
   ASSERT_EQ(c.undefined, e["undefined"]) << where;
   if (!c.undefined.empty()) return;
   differences.Compare(where.ends_with("pearson") ? "Pearson" : "Spearman", c.value, e["value"],
-                      1e-3, where);
+                      1 / std::sqrt(static_cast<double>(c.n)), where);
   differences.Compare("p of a correlation", c.p, e["p"], 1e-300, where);
 }
 
