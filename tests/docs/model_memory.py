@@ -27,7 +27,8 @@ class Planner:
         self.published = json.loads((FOLDER / "published.json").read_text())
         for name in self.published:
             (pathlib.Path(self._root.name) / name).symlink_to(FOLDER / name)
-        self._server = SinkdProcess(self._root.name)
+        # What a pass takes depends on the library; the page gives one for every processor.
+        self._server = SinkdProcess(self._root.name, "--float32-products", "onednn")
         self._stub = stubs.models_service.ModelServiceStub(self._server.channel)
 
     def stop(self):

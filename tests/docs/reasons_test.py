@@ -10,8 +10,9 @@ from tests.docs.pages import ROOT
 from tests.e2e.sinkd_process import main
 
 WORD = re.compile(r'"([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+)"|\.reason = "([A-Z]+)"')
-# Words of that form that are no reasons: types of tensors, names of variables.
-OTHERS = re.compile(r"I?Q\d.*|TQ\d_\d|F8_.*|SINKD_.*|.*_CACHE_CAPACITY|STATE_DIRECTORY|XDG_STATE_HOME")
+# Words of that form that are no reasons: types of tensors, instructions, names of variables.
+OTHERS = re.compile(r"I?Q\d.*|TQ\d_\d|F8_.*|SINKD_.*|.*_CACHE_CAPACITY|STATE_DIRECTORY|XDG_STATE_HOME|AVX512_BF16|DNNL_MAX_CPU_ISA|"
+                    r"GOMP_SPINCOUNT|MKL_CBWR|MKL_ENABLE_INSTRUCTIONS|OMP_WAIT_POLICY|ONEDNN_MAX_CPU_ISA")
 ROW = re.compile(r"^\| (`.*?) \|", re.MULTILINE)
 
 

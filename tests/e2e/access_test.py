@@ -52,6 +52,7 @@ EXPECTED = {
     "sinks.v1.RunService/UpdateRun": "analyse",
     "sinks.v1.RunService/ImportRecords": "admin",
     "sinks.v1.RunService/DeleteRun": "admin",
+    "sinks.v1.RunService/BackUpStore": "admin",
     "sinks.v1.AuditService/AuditRuns": "read",
     "sinks.v1.ServerService/GetServerStatus": "read",
 }
