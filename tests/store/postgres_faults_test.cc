@@ -118,7 +118,7 @@ TEST_F(PostgresFaults, ARunThatAnotherServerHoldsLockedIsBusyAndNotWaitedForFore
   ASSERT_TRUE(store->Create({.id = "run", .model_id = "m"}, IfExists::kFail).ok());
   const auto other = PostgresConnection::Open(server_.Url(schema_));
   ASSERT_TRUE(other.ok()) << other.status();
-  ASSERT_TRUE((*other)->Begin().ok());
+  ASSERT_TRUE((*other)->Begin(Room::kOrdinary).ok());
   ASSERT_TRUE((*other)->Execute("SELECT number FROM runs FOR UPDATE").ok());
   EXPECT_EQ(ReasonOf(store->Append("run", MakeRecords("a", 3)).status()), "STORE_BUSY");
   EXPECT_TRUE(store->Get("run").ok());
