@@ -17,8 +17,8 @@ double Dot(std::span<const float> a, std::span<const float> b) {
 }  // namespace
 
 double Norm(std::span<const float> row) {
-  const double norm = std::sqrt(Dot(row, row));
-  return norm < std::numeric_limits<float>::min() ? 0 : norm;
+  const double squares = Dot(row, row);
+  return squares < std::numeric_limits<float>::min() ? 0 : std::sqrt(squares);
 }
 
 double Cosine(std::span<const float> a, std::span<const float> b) {

@@ -186,7 +186,7 @@ TEST(Compensation, MakesFewerDrawsOfVeryManySamplesAndSaysSo) {
   SampleRecord record = RecordOf(8);
   const std::vector<float> flat(8, 0.5f);
   for (int i = 0; i < 6000; ++i) {
-    std::vector<float> curve(8, static_cast<float>(i));
+    std::vector<float> curve(8, static_cast<float>(i) / 6000);
     record.compensation = {curve, flat, flat, flat};
     ASSERT_TRUE(summary.Add(record).ok());
   }
@@ -203,7 +203,10 @@ TEST(Compensation, GivesNoIntervalsForOneSample) {
   spec.compensation.emplace();
   Summary summary(spec);
   SampleRecord record = RecordOf(8);
-  record.compensation = {{1, 2, 3, 4, 5, 6, 7, 8}, {8, 7, 5, 6, 4, 3, 2, 1}, {}, {}};
+  record.compensation = {{0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f, 0.7f, 0.8f},
+                         {0.8f, 0.7f, 0.5f, 0.6f, 0.4f, 0.3f, 0.2f, 0.1f},
+                         {},
+                         {}};
   record.compensation->rest = record.compensation->primary_norm = record.compensation->primary;
   ASSERT_TRUE(summary.Add(record).ok());
   const SummaryReport report = summary.Report();

@@ -180,7 +180,7 @@ BROKEN = (
     Broken("named-twice", header(named_twice), "BAD_SAFETENSORS", (IN_FILE, "twice")),
     Broken("header-not-json", header(lambda _: "{not json"), "BAD_SAFETENSORS", (WEIGHTS, "JSON")),
     Broken("header-nested-deep", header(lambda _: "[" * 100000), "BAD_SAFETENSORS",
-           (WEIGHTS, "nested")),
+           (WEIGHTS, "not a JSON object")),
     Broken("header-huge", announced(2**63), "BAD_SAFETENSORS", (WEIGHTS, str(2**63))),
     Broken("header-past-end", announced(50_000_000), "BAD_SAFETENSORS", (WEIGHTS, "50000000")),
     Broken("cut-in-data", truncated(WEIGHTS, lambda size: size - 1000), "BAD_SAFETENSORS",
