@@ -40,7 +40,7 @@ class MemberFinder final : public Json::json_sax_t {
   bool end_array() override { return Close(); }
   bool key(string_t& name) override {
     cursor_.Advance();
-    wanted_ = depth_ == 1 && name == type_;
+    if (depth_ == 1) wanted_ = name == type_;
     return true;
   }
   bool parse_error(size_t position, const std::string&, const Json::exception& error) override {
