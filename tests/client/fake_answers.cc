@@ -235,11 +235,6 @@ v1::PlanModelResponse MakePlan(const v1::PlanModelRequest& request, int64_t free
   share.set_fits(share.weight_bytes() <= free_bytes);
   share.set_sample_fits(share.weight_bytes() + share.activation_bytes() <= free_bytes);
   plan.set_fits(share.fits());
-  if (request.name() == "models/beside_others") {
-    share.set_evicted_bytes(200 * kMiB);
-    plan.add_evicted("models/idle");
-    plan.add_evicted("models/old");
-  }
   if (!plan.fits()) plan.set_refusal("the model takes too much of \x1b[31mcpu; unload another");
 
   std::vector<v1::PlannedTensor> tensors;

@@ -71,6 +71,11 @@ class FakeServer::Models : public v1::ModelService::Service {
     v1::Model model;
     if (grpc::Status status = Find(request->name(), model); !status.ok()) return status;
     *response = MakePlan(*request, server_.free_bytes);
+    if (!server_.evicted.empty()) {
+      v1::ModelPlan& plan = *response->mutable_plan();
+      plan.mutable_devices(0)->set_evicted_bytes(int64_t{200} << 20);
+      plan.mutable_evicted()->Assign(server_.evicted.begin(), server_.evicted.end());
+    }
     return grpc::Status::OK;
   }
 

@@ -52,6 +52,7 @@ class FakeServer {
   std::vector<sinks::v1::Model> models;
   // Memory that plans find free; models/alpha needs 3 GiB resident, 600 MiB streamed.
   int64_t free_bytes = int64_t{22} << 30;
+  std::vector<std::string> evicted;  // models that a planned load unloads
   sinks::v1::ListFamiliesResponse families = MakeFamilies();
   // Changes the report of a study before it is sent.
   std::function<void(sinks::v1::StudyReport&)> edit_report;

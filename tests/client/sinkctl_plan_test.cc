@@ -66,7 +66,8 @@ TEST_F(SinkctlTest, GroupsTensorsByPatternUnlessEachIsAskedFor) {
 }
 
 TEST_F(SinkctlTest, NamesTheModelsThatAPlanUnloads) {
-  const ProcessResult result = Run({"plan", "beside_others"});
+  server_.evicted = {"models/idle", "models/old"};
+  const ProcessResult result = Run({"plan", "alpha"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, HasSubstr("\n  fits; unloads models/idle, models/old (200.0 MiB)\n"));
 }
