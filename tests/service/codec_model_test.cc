@@ -20,6 +20,12 @@ TEST(CodecModel, RefusesWhatIsNoResourceName) {
   }
 }
 
+TEST(CodecModel, TellsHowAFolderOfAnotherNameBecomesAModel) {
+  const std::string fix =
+      GetErrorDetail(DecodeModelName("models/Qwen2.5-7B", "name").status())->fix;
+  EXPECT_NE(fix.find("a link to it that is called qwen2.5-7b"), std::string::npos) << fix;
+}
+
 TEST(CodecModel, LoadOptionsDefaultToTheServers) {
   const LoadOptions defaults{.device = "cuda:1",
                              .compute_type = ComputeType::kBfloat16,
