@@ -26,11 +26,12 @@ TEST(Server, NamesEveryMethod) {
                   "sinks.v1.ModelService/GetModel", "sinks.v1.ModelService/PlanModel",
                   "sinks.v1.ModelService/LoadModel", "sinks.v1.ModelService/UnloadModel",
                   "sinks.v1.ModelService/ListFamilies", "sinks.v1.RunService/CreateRun",
-                  "sinks.v1.RunService/DeleteRun", "sinks.v1.RunService/GetRun",
-                  "sinks.v1.RunService/ImportRecords", "sinks.v1.RunService/ListRuns",
-                  "sinks.v1.RunService/ListSampleKeys", "sinks.v1.RunService/ListStudies",
-                  "sinks.v1.RunService/StreamRecords", "sinks.v1.RunService/SummarizeRuns",
-                  "sinks.v1.RunService/UpdateRun", "sinks.v1.ServerService/GetServerStatus"));
+                  "sinks.v1.RunService/BackUpStore", "sinks.v1.RunService/DeleteRun",
+                  "sinks.v1.RunService/GetRun", "sinks.v1.RunService/ImportRecords",
+                  "sinks.v1.RunService/ListRuns", "sinks.v1.RunService/ListSampleKeys",
+                  "sinks.v1.RunService/ListStudies", "sinks.v1.RunService/StreamRecords",
+                  "sinks.v1.RunService/SummarizeRuns", "sinks.v1.RunService/UpdateRun",
+                  "sinks.v1.ServerService/GetServerStatus"));
 }
 
 TEST(Server, ReportsTheFreePortItPicked) {
