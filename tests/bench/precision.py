@@ -17,8 +17,8 @@ from tests.e2e.sinkd_process import Programs, SinkdProcess
 BEGIN, END = "<!-- precision, written by `make bench` -->", "<!-- end of precision -->"
 WHOLE = {"detection": {}, "scores": {}}
 HEAD = [
-    "model", "samples", "sinks in float32", "found again", "found besides", "other level",
-    "called undecided", "largest difference of a score", "of the primary sink's score",
+    "model", "samples", "sinks in float32", "found again", "additional", "different level",
+    "undecided", "largest score difference", "for the primary sink",
 ]
 
 

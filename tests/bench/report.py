@@ -120,8 +120,8 @@ def memory_table(rows, config):
 
 
 def phase_table(rows):
-    head = ["tokens", "encode (ms)", "queue (ms)", "forward (ms)", "analyse (ms)", "whole (ms)",
-            "not forward"]
+    head = ["tokens", "encode (ms)", "queue (ms)", "forward (ms)", "analyse (ms)", "total (ms)",
+            "outside forward"]
     return table(head, [
         [label(row), *(number(1e3 * row.phase(p), 1) for p in ("encode", "queue", "forward", "analyse")),
          number(1e3 * row.median("D", "wall"), 1), f"{100 * row.overhead():.1f}%"]
@@ -144,7 +144,7 @@ def growth_table(rows):
         "CPU time": lambda row, name: row.median(name, "cpu"),
         "memory": lambda row, name: row.peak.get(name),
     }
-    return table(["growth, power of tokens", "A", "B", "C", "sinkd"], [
+    return table(["growth exponent", "A", "B", "C", "sinkd"], [
         [kind, *(number(exponent([(row.length, of(row, name)) for row in rows])) for name in names)]
         for kind, of in kinds.items()
     ])
@@ -160,13 +160,13 @@ def short_samples(rows):
             for name in ("A", "C", "C batched", "D", "D bf16")
         }
         lines.append(
-            f"{row.samples} samples of {row.length} tokens, samples a second: "
+            f"{row.samples} samples of {row.length} tokens, in samples per second: "
             f"A one by one {rates['A']:.1f}, C one by one {rates['C']:.1f}, C in batches of 20 "
-            f"{rates['C batched']:.1f}, sinkd {rates['D']:.1f}, which is "
+            f"{rates['C batched']:.1f}, sinkd {rates['D']:.1f}, or "
             f"{1 / row.ratio('D', 'A', 'wall'):.1f} times A and "
-            f"{1 / row.ratio('D', 'C batched', 'wall'):.2f} times C in batches. sinkd in bfloat16 "
-            f"{rates['D bf16']:.1f}, {1 / row.ratio('D bf16', 'A', 'wall'):.1f} times A, which computes "
-            f"in float32: part of that is the number format."
+            f"{1 / row.ratio('D', 'C batched', 'wall'):.2f} times C in batches. sinkd in bfloat16 reaches "
+            f"{rates['D bf16']:.1f}, {1 / row.ratio('D bf16', 'A', 'wall'):.1f} times A; part of that gain "
+            f"comes from the number format, since A computes in float32."
         )
     return "\n".join(lines)
 
@@ -186,7 +186,7 @@ def machine(threads):
     )
     return (
         f"{datetime.date.today().isoformat()}; {line('/proc/cpuinfo', 'model name')}, "
-        f"{os.cpu_count()} cores ({', '.join(widths)}), {memory:.0f} GiB; {threads} threads for "
+        f"{os.cpu_count()} cores ({', '.join(widths)}), {memory:.0f} GiB; {threads} threads "
         f"each; {versions}."
     )
 
@@ -194,11 +194,11 @@ def machine(threads):
 def page(rows, own, config, model, threads):
     turns = ", ".join(f"{label(row)}: {len(row.turns)}" for row in rows)
     parts = [
-        f"{model}, float32 but for the last two columns of times. {machine(threads)} Turns: {turns}.",
+        f"{model}, all in float32 except the last two columns of times. {machine(threads)} Turns: {turns}.",
         time_table(rows),
-        short_samples(rows), "Peak memory over the loaded process:", memory_table(rows, config),
-        growth_table(rows), "Where sinkd's time goes:", phase_table(rows),
-        "sinkd's own forward pass with attention statistics and without, CPU time:", own.strip(),
+        short_samples(rows), "Peak memory beyond that of the loaded process:", memory_table(rows, config),
+        growth_table(rows), "Where sinkd spends its time:", phase_table(rows),
+        "CPU time of sinkd's forward pass with and without attention statistics:", own.strip(),
     ]
     return "\n\n".join(part for part in parts if part)
 
