@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes the passwords of compose.yaml in deploy/compose/secrets, where there are none yet.
+# Creates the passwords of compose.yaml in deploy/compose/secrets, unless they exist.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 mkdir -p -m 700 secrets
-# make NAME TEXT: readable by the containers' users, in a folder that is this user's alone.
+# make NAME TEXT: the file is readable by the containers' users, in a folder that only this user can open.
 make() {
   [[ -s secrets/$1 ]] || (umask 022 && printf '%s' "$2" >"secrets/$1")
 }

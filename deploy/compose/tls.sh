@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# Makes what tls.yaml needs in deploy/compose/secrets, where there is none yet: an authority of its own, a
-# certificate for the service, this machine and each HOST, and tokens for Prometheus and for you.
+# Creates the files of tls.yaml in deploy/compose/secrets, unless they exist: a certificate authority, a certificate
+# for the service, this machine and each HOST, and tokens for Prometheus and for you.
 #
 #   deploy/compose/tls.sh [HOST...]
 #
-# A certificate of another authority goes to secrets/tls.crt, tls.key and ca.crt, and names `sinkd` as well.
+# To use a certificate of another authority, put it into secrets/tls.crt, tls.key and ca.crt. It must also contain
+# the name `sinkd`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 mkdir -p -m 700 secrets
 cd secrets
-# As secrets.sh: readable by the containers' users, in a folder that is this user's alone.
+# As in secrets.sh: readable by the containers' users, in a folder that only this user can open.
 umask 022
 
 if [[ ! -s tls.crt ]]; then
@@ -21,12 +22,12 @@ if [[ ! -s tls.crt ]]; then
   openssl req "${key[@]}" -subj /CN=sinkd -keyout tls.key -out tls.csr 2>/dev/null
   openssl x509 -req -in tls.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 825 -out tls.crt \
     -extfile <(printf 'subjectAltName=%s\n' "$names") 2>/dev/null
-  # Nobody but the authority needs its key.
+  # Only the authority itself needs its key.
   chmod 600 ca.key tls.csr
   chmod 644 tls.key
 fi
 
-# token NAME ROLE: a new one, to NAME-token, and its line, as `sinkctl token new` makes them.
+# token NAME ROLE: writes a new token to NAME-token and appends its line to tokens, as `sinkctl token new` does.
 token() {
   [[ ! -s $1-token ]] || return 0
   printf 'sinkd_%s' "$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')" >"$1-token"
