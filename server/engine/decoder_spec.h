@@ -1,9 +1,9 @@
 // DecoderSpec: a decoder-only transformer as plain data. A model family is a function from
-// config.json to this struct plus weight names; the forward pass (decoder.h) is written once and
-// reads nothing else.
+// config.json to this struct and the names of the weights. The forward pass (decoder.h) is written
+// once and reads nothing else.
 //
 // Thread-safety: plain values.
-// Source of the rules: transformers 5.24.0, modeling_<family>.py and modeling_rope_utils.py.
+// Reference: transformers 5.24.0, modeling_<family>.py and modeling_rope_utils.py.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ enum class RopeKind { kDefault, kLinear, kDynamic, kLlama3, kYarn, kLongrope, kP
 struct RopeSpec {
   RopeKind kind = RopeKind::kDefault;
   double theta = 10000.0;
-  int64_t dimensions = 0;              // channels of a head that rotate: the first ones, even
-  int64_t turning_pairs = 0;           // proportional: the first pairs; the others keep angle 0
+  int64_t dimensions = 0;              // rotated channels of a head, the first ones; even
+  int64_t turning_pairs = 0;           // proportional: rotated pairs, the first; others keep 0
   double factor = 1.0;                 // linear, dynamic, llama3, yarn, proportional
   double low_frequency_factor = 1.0;   // llama3
   double high_frequency_factor = 4.0;  // llama3
-  double original_positions = 0.0;     // dynamic, llama3, yarn, longrope: the context trained with
+  double original_positions = 0.0;     // dynamic, llama3, yarn, longrope: context in training
   double beta_fast = 32.0;             // yarn
   double beta_slow = 1.0;              // yarn
   bool truncate = true;                // yarn: floor/ceil of the correction range
-  double attention_factor = 1.0;       // multiplies cos and sin (yarn, longrope), already resolved
+  double attention_factor = 1.0;       // yarn, longrope: final factor on cos and sin
   std::vector<double> short_factors;   // longrope, per pair: samples within original_positions
   std::vector<double> long_factors;    // longrope, per pair: longer ones
 };
@@ -40,7 +40,7 @@ enum class NormKind {
 
 enum class Activation { kSilu, kGelu, kGeluTanh, kRelu };
 
-// How the MLP's hidden units are made of its projections.
+// How the MLP's hidden units are computed from its projections.
 enum class Gating {
   kNone,          // act(up)
   kGated,         // act(gate) * up
@@ -50,7 +50,7 @@ enum class Gating {
 enum class HeadNorms {
   kNone,
   kPerHead,  // RMS norm of q and k over each head, before rotary
-  kWhole,    // over all heads of q, and of k, together
+  kWhole,    // RMS norm over all heads of q together, and of k
 };
 
 // How attention and MLP join the residual stream.
@@ -61,40 +61,40 @@ enum class Wiring {
 };
 
 enum class Routing {
-  kSoftmaxThenTop,  // the largest of a softmax over all experts
-  kTopThenSoftmax,  // a softmax over the largest logits
+  kSoftmaxThenTop,  // softmax over all experts, then the largest weights
+  kTopThenSoftmax,  // softmax over the largest logits
 };
 
-// A mixture of experts; count 0 means there is none.
+// Mixture of experts; none if count is 0.
 struct ExpertSpec {
   int64_t count = 0;
   int64_t per_token = 0;
   int64_t intermediate = 0;  // width of one expert's gate and up
   Routing routing = Routing::kSoftmaxThenTop;
-  bool renormalize = true;     // kSoftmaxThenTop: the chosen weights are made to add up to 1
-  std::vector<bool> in_block;  // per block: experts, or the dense MLP
+  bool renormalize = true;     // kSoftmaxThenTop: scale the selected weights to sum to 1
+  std::vector<bool> in_block;  // per block: true for experts, false for a dense MLP
 };
 
 struct DecoderSpec {
   std::string architecture;   // model_type of config.json: "llama", "qwen2", ...
-  std::string dtype;          // as stored: "float32", "bfloat16", "float16"; empty when not said
+  std::string dtype;          // as stored: "float32", "bfloat16", "float16"; empty if unknown
   int64_t blocks = 0;         // L
   int64_t hidden = 0;         // C
   int64_t vocabulary = 0;     // rows of the embedding
-  int64_t max_positions = 0;  // the longest sample
+  int64_t max_positions = 0;  // length of the longest sample
   bool tied_head = false;
-  double logit_cap = 0;  // of the head: cap * tanh(logit / cap); 0: none
+  double logit_cap = 0;  // output head: cap * tanh(logit / cap); 0: none
 
   // Embedding.
   double embedding_scale = 1.0;
-  int64_t embedding_width = 0;    // when it is not C: projected in and out; 0 otherwise
+  int64_t embedding_width = 0;    // if not C, with projections in and out; else 0
   int64_t learned_positions = 0;  // rows of a learned position embedding; 0: none
-  int64_t position_offset = 0;    // row of position 0 in it
+  int64_t position_offset = 0;    // row of position 0 in that embedding
 
   // Norms and residual stream.
   NormKind norm = NormKind::kRms;
   double norm_epsilon = 1e-6;
-  bool norm_weights = true;  // false: ones, and zeros for the bias; the checkpoint has none
+  bool norm_weights = true;  // false: weights 1 and bias 0, not in the checkpoint
   Wiring wiring = Wiring::kSequential;
   bool input_norms = true;    // before attention and MLP (kNormAfterResidual: after the add)
   bool output_norms = false;  // after attention and MLP, before the add
@@ -107,10 +107,10 @@ struct DecoderSpec {
   bool qkv_bias = false;
   bool output_bias = false;
   HeadNorms head_norms = HeadNorms::kNone;
-  bool learned_sinks = false;       // a logit per head that takes its share of the softmax
+  bool learned_sinks = false;       // one logit per head takes part in the softmax
   double score_cap = 0;             // cap * tanh(score / cap); 0: none
   std::vector<double> score_scale;  // per block
-  std::vector<int64_t> window;      // per block: keys seen, the query counted; 0 = all
+  std::vector<int64_t> window;      // per block: visible keys, incl. the query's; 0 = all
   std::vector<RopeSpec> ropes;
   std::vector<int32_t> rope_of_block;  // per block: index into ropes, -1 = no rotation
 
@@ -139,8 +139,8 @@ enum class ExpertLayout {
   kStackedInOut,  // one tensor for all, [experts, in, out], gate and up in alternating columns
 };
 
-// Names of the tensors of one block, without the ".weight" / ".bias" suffix; a fused tensor stands
-// under the first of its parts (q, gate).
+// Names of the tensors of one block, without the ".weight" / ".bias" suffix. The name of a fused
+// tensor is in the field of its first part (q, gate).
 struct BlockWeightNames {
   std::string attention_norm, attention_output_norm, mlp_norm, mlp_output_norm;
   std::string q, k, v, o, q_norm, k_norm, sinks;
@@ -149,7 +149,7 @@ struct BlockWeightNames {
 };
 
 struct WeightNames {
-  // What all names but the head's begin with. A checkpoint may leave it out, or put more before it.
+  // Prefix of all names but the head's. A checkpoint may omit it, or put more in front of it.
   std::string prefix = "model.";
   std::string embedding, positions, project_in, project_out, final_norm, head;
   std::string block_prefix;  // "model.layers." : block l is block_prefix + l + "." + name
@@ -158,7 +158,7 @@ struct WeightNames {
   GateUpLayout gate_up = GateUpLayout::kSeparate;
   ExpertLayout experts = ExpertLayout::kSeparate;
   bool input_major = false;    // projections stored [in, out] (GPT-2's Conv1D)
-  bool mxfp4_experts = false;  // what config.json says; a file's own tensors decide
+  bool mxfp4_experts = false;  // according to config.json; the stored tensors decide
 };
 
 }  // namespace sinkd

@@ -1,7 +1,7 @@
-// Decompositions and maps of small matrices, computed in torch on `device` (a torch device string).
+// Decompositions and maps of small matrices, computed by torch on `device` (a torch device string).
 //
-// All are deterministic for a seed on one device type: draws come from std::mt19937_64, not from
-// torch. Thread-safety: pure functions.
+// All are deterministic for a given seed and device type: random draws come from std::mt19937_64,
+// not from torch. Thread-safety: pure functions.
 // Errors: INVALID_ARGUMENT for an empty or non-finite matrix or a parameter out of range;
 // RESOURCE_EXHAUSTED when the device is out of memory; CANCELLED.
 #pragma once
@@ -19,10 +19,10 @@
 namespace sinkd {
 
 // Principal components of the centred rows, in float64. k = `count`, or the rank of the centred
-// rows where that is smaller; what lies under the rounding of float32 does not count as rank.
+// rows if that is smaller; components below the rounding error of float32 do not count as rank.
 struct PrincipalComponents {
-  Matrix directions;                    // [k, C] unit vectors, strongest first; the entry of
-                                        // largest |value| is positive
+  Matrix directions;                    // [k, C] unit vectors, strongest first; the entry with
+                                        // the largest |value| is positive
   std::vector<double> singular_values;  // [k]
   std::vector<double> explained;        // [k] share of the variance
 };
@@ -32,17 +32,17 @@ absl::StatusOr<PrincipalComponents> FindComponents(const Matrix& rows, int64_t c
 // Lloyd's k-means from k-means++ starts, the best of `starts` by inertia; in float64.
 struct KMeansResult {
   std::vector<int32_t> labels;  // [rows]
-  double inertia = 0;           // sum of squared distances to the own centre
+  double inertia = 0;           // sum of squared distances to the assigned centres
 };
 absl::StatusOr<KMeansResult> RunKMeans(const Matrix& rows, int64_t clusters, int64_t starts,
                                        uint64_t seed, const std::string& device);
 
 // Exact t-SNE (van der Maaten and Hinton 2008) with early exaggeration, at most kTsneRows rows. It
-// starts from the two strongest principal components; of fewer than 512 rows it gives the best of
-// up to 8 starts near there, drawn by seed, since small maps end in minima that differ.
+// starts from the two strongest principal components. With fewer than 512 rows it returns the best
+// of up to 8 seeded starts near there, because small maps end in different local minima.
 inline constexpr int64_t kTsneRows = 5000;
 struct TsneParameters {
-  double perplexity = 30;  // below (rows - 1) / 3 or so; at least 1, under rows
+  double perplexity = 30;  // at least 1, under rows; best below about (rows - 1) / 3
   int64_t iterations = 1000;
   uint64_t seed = 0;
 };
@@ -53,9 +53,9 @@ struct TsneResult {
 absl::StatusOr<TsneResult> RunTsne(const Matrix& rows, const TsneParameters& parameters,
                                    const std::string& device, std::stop_token stop);
 
-// Gram matrix's spectrum entropy of rows as they are (uncentred): lambda of the smaller Gram
+// Entropy of the Gram matrix's spectrum, for uncentred rows: eigenvalues lambda of the smaller Gram
 // matrix, p = lambda / sum, -sum p ln p for alpha = 1, else ln(sum p^alpha) / (1 - alpha); in
-// float64. Eigenvalues within rounding of zero count as zero. NaN when all is zero.
+// float64. Eigenvalues within rounding of zero count as zero. NaN if all rows are zero.
 absl::StatusOr<double> MatrixEntropy(const Matrix& rows, double alpha, const std::string& device);
 
 }  // namespace sinkd

@@ -1,5 +1,5 @@
-// A fault of a device that lasts: after an illegal access, say, every later call of this process to
-// a CUDA device fails too, and only a new process helps.
+// Permanent device faults. After an illegal access, for example, every later call of this process
+// to a CUDA device fails, and only a new process can use the device.
 //
 // Thread-safety: all functions may be called from any thread.
 #pragma once
@@ -11,14 +11,14 @@
 
 namespace sinkd {
 
-// Called for every call that meets such a fault, on its thread. Empty: nobody is told.
+// Sets the handler of such faults. It runs on the thread of each failing call. Empty: none.
 void OnDeviceFault(std::function<void(const std::string& what)> handler);
 
-// The error of a call to a device that failed with `what`, INTERNAL: DEVICE_FAULT where the fault
-// lasts, which the handler is told. Internal to the engine.
+// The INTERNAL error for a device call that failed with `what`. For a permanent fault the reason is
+// DEVICE_FAULT, and the handler is called. Internal to the engine.
 absl::Status DeviceFailed(const std::string& what);
 
-// How it is found out whether devices still answer; empty: by a small computation on each. For
+// Replaces the check whether devices still work; empty: a small computation on each device. For
 // tests.
 void SetDeviceProbe(std::function<bool()> answers);
 

@@ -1,4 +1,4 @@
-// What memory a device has, without a torch type in sight.
+// The free memory of a device. No torch types.
 //
 // Thread-safety: may be called from any thread.
 #pragma once
@@ -8,8 +8,8 @@
 
 namespace sinkd {
 
-// Bytes that can still be had on `device` ("cpu", "cuda:0"), of the host within its control group's
-// limit. 0 when the device does not say, or is not there.
+// Free bytes on `device` ("cpu", "cuda:0"); on the host, within the limit of its control group. 0
+// if the device does not report it or does not exist.
 int64_t RoomOnDevice(const std::string& device);
 
 }  // namespace sinkd

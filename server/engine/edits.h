@@ -1,8 +1,8 @@
-// Edits: changes made to a site inside the one forward pass. Swapping tokens and steering norms are
+// Edits: changes to the value of a site during a forward pass. Token swaps and norm steering are
 // both lists of edits.
 //
-// The site's value is replaced by a changed copy before it is shown to the taps and read by what
-// follows, so that what an earlier tap was shown never changes.
+// A changed copy replaces the value before the taps and the following operations see it, so a value
+// that an earlier tap saw never changes.
 // Thread-safety: plain values.
 #pragma once
 
@@ -14,10 +14,10 @@
 namespace sinkd {
 
 enum class EditAction {
-  kReplace,   // the rows become `vector`
-  kSetNorm,   // the rows get the norm `amount`, direction kept; a zero row stays zero
-  kClipNorm,  // rows longer than `amount` get that norm
-  kAdd,       // amount * vector is added to the rows
+  kReplace,   // set the rows to `vector`
+  kSetNorm,   // set the norm of the rows to `amount`, keep the direction; zero rows stay zero
+  kClipNorm,  // reduce norms over `amount` to `amount`
+  kAdd,       // add amount * vector to the rows
 };
 
 struct Edit {
@@ -25,11 +25,11 @@ struct Edit {
   Site site = Site::kMlpOut;       // kAttnOut, kMlpOut or kResidPost
   std::vector<int64_t> positions;  // of the sample, ascending, each once
   EditAction action = EditAction::kReplace;
-  std::vector<float> vector;  // [C] of kReplace and kAdd
-  double amount = 0;          // of kSetNorm, kClipNorm and kAdd
+  std::vector<float> vector;  // [C] for kReplace and kAdd
+  double amount = 0;          // for kSetNorm, kClipNorm and kAdd
 };
 
-// Edits of one sample that run together. Those at the same block and site apply in order.
+// Edits of one sample that apply together. Edits at the same block and site apply in order.
 using Variant = std::vector<Edit>;
 
 }  // namespace sinkd

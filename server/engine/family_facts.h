@@ -1,6 +1,6 @@
-// FamilyFacts: what to tell people about a model family - its models, what is particular about it,
-// how it was checked, what the paper (arXiv 2512.22213) found in it. Nothing here is read by the
-// forward pass.
+// FamilyFacts: information about a model family for people: its models, what sets it apart, how it
+// was verified, and what the paper (arXiv 2512.22213) found in it. The forward pass reads none of
+// this.
 //
 // Thread-safety: constant data.
 #pragma once
@@ -11,27 +11,27 @@
 
 namespace sinkd {
 
-// The largest difference at one site to the reference, over all its checkpoints, blocks and
-// lengths.
+// The largest difference from the reference at one site, over all checkpoints, blocks and lengths
+// compared.
 struct SiteDifference {
   std::string_view
       site;        // as in engine/taps/taps.h, "resid_post", ...; "alpha": attention column means
-  double float32;  // row distance over the row's norm; alpha: absolute
-  double bfloat16_ratio;  // distance to float32 over the reference's own distance; 0: not measured
+  double float32;  // distance of rows, relative to the row's norm; alpha: absolute
+  double bfloat16_ratio;  // distance from float32, relative to the reference's; 0: not measured
 };
 
 // A published checkpoint.
 struct KnownModel {
   std::string_view name;  // "Qwen/Qwen2.5-7B"
-  int64_t parameters;     // the output head included
-  int64_t weight_bytes;   // in bfloat16, without an untied output head: what sinkd holds
+  int64_t parameters;     // including the output head
+  int64_t weight_bytes;   // in bfloat16, without an untied output head, as in memory
 };
 
 struct FamilyFacts {
   std::string_view model_type;  // as config.json writes it
   std::string_view models;      // "Llama 2 to 3.2, CodeLlama, SmolLM2, R1-Distill-Llama"
   std::string_view particular;  // "llama3 and other rotary scalings"
-  std::string_view finding;     // of the paper; empty when it did not look at the family
+  std::string_view finding;     // of the paper; empty if it does not cover the family
   std::string_view reference;   // "transformers 4.57.1"
   std::span<const SiteDifference> differences;
   std::span<const KnownModel> known_models;

@@ -1,10 +1,10 @@
-// Intervention: one sample run once as it is, then once per variant, each from the block of its
-// first edit only, since what lies before is the same.
+// Intervention: runs one sample once unmodified (the base pass), and then once per variant. A
+// variant runs only from the block of its first edit on, because everything before is the same.
 //
-// The base pass goes block by block. At block j it holds what goes into it, attn_out and what
-// leaves it; a variant that begins there computes what follows attention again for its edited rows
-// alone, takes the base's values everywhere else, and runs on from block j + 1, together with the
-// other variants that begin at j, as a packed batch of at most kVariantRows rows.
+// The base pass goes block by block. At block j, the block's input, attn_out and output are in
+// memory. A variant that starts at j recomputes what follows attention for its edited rows only and
+// takes the base's values for all other rows. It then continues from block j + 1, together with the
+// other variants that start at j, as a packed batch of at most kVariantRows rows.
 //
 // Thread-safety: all functions may be called from any thread; concurrent use of one Model as in
 // Model::Run.
@@ -29,24 +29,24 @@ namespace sinkd {
 
 inline constexpr int64_t kVariantRows = 16384;
 
-// The model's output head, on the device of its embedding; loaded for losses alone. A tied one is
-// the embedding itself; any other is read from the checkpoint now. Errors: FAILED_PRECONDITION
-// naming the tensor when the checkpoint has none or is gone; RESOURCE_EXHAUSTED when it would not
-// fit.
+// The model's output head, on the device of its embedding; needed only for losses. A tied head is
+// the embedding itself; an untied head is read from the checkpoint by this call. Errors:
+// FAILED_PRECONDITION, naming the tensor, if the checkpoint has no head or does not exist any more;
+// RESOURCE_EXHAUSTED if the head does not fit.
 class Head;
 absl::StatusOr<std::shared_ptr<const Head>> LoadHead(const Model& model, std::stop_token stop);
 
 struct InterventionRequest {
   TraceRequest trace;
-  // Blocks at and past this one need not run: layers there stay zero in the traces of variants. L
-  // when absent, and whenever there is a head. The base pass is whole.
+  // Variants stop before this block, and their traces are zero in the layers from it on. Default,
+  // and always with a head: L. The base pass always runs all blocks.
   std::optional<int64_t> end_block;
-  std::shared_ptr<const Head> head;  // measure losses with it; null: none
+  std::shared_ptr<const Head> head;  // to measure losses; null: no losses
 };
 
-// What one pass gave.
+// The result of one pass.
 struct PassOutcome {
-  Trace trace;  // of a variant: layers before its first edit are the base's
+  Trace trace;  // for a variant, the layers before its first edit are those of the base
   // Mean over positions t < T-1 of -ln p(token t+1), in nats; empty without head or for T = 1.
   std::optional<double> loss;
 };
@@ -54,7 +54,7 @@ struct PassOutcome {
 struct InterventionOutcome {
   PassOutcome base;
   std::vector<PassOutcome> variants;  // in the order given
-  int64_t block_rows = 0;             // positions through blocks that were computed, base included
+  int64_t block_rows = 0;             // computed (position, block) pairs, including the base
   int64_t naive_block_rows = 0;       // T * L for the base and each variant
 };
 

@@ -1,4 +1,4 @@
-// Matrix: rows of numbers that leave or enter the engine, row-major. No torch type.
+// Matrix: numbers that enter or leave the engine, row-major. No torch types.
 #pragma once
 
 #include <cstdint>

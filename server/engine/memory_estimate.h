@@ -1,5 +1,5 @@
-// What a forward pass needs beside the weights; docs/memory.md has the formula and what was
-// measured.
+// Memory that a forward pass needs in addition to the weights. docs/memory.md has the formula and
+// the measurements.
 //
 // Thread-safety: may be called from any thread.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace sinkd {
 
-// Bytes at the peak of a forward pass with a full trace over samples of these `lengths`, packed.
+// Peak bytes of a forward pass with a full trace over packed samples of these `lengths`.
 int64_t ForwardBytes(const DecoderSpec& spec, std::string_view compute_type,
                      std::string_view device, std::span<const int64_t> lengths);
 

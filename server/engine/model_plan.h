@@ -1,11 +1,11 @@
-// PlanModel: what loading a checkpoint would take, told from its headers before a byte of weights
-// is read, but for a tied head that is stored again: whether it differs. A folder that holds only a
-// config.json is planned from that: the tensors its family needs, none of them there.
+// PlanModel: what loading a checkpoint would take, computed from its headers without reading
+// weights (except to compare a tied head that is stored separately). A folder that holds only a
+// config.json is planned from that, with the tensors that its family needs.
 //
-// Sizes are bytes. Thread-safety: plain values; PlanModel may be called from any thread.
-// Errors: those of Model::Load that headers show - a folder or family that cannot be loaded, a
-// tensor missing from weights that are there, a wrong shape -, INVALID_ARGUMENT for a device or
-// placement that is not one, CANCELLED.
+// Sizes are in bytes. Thread-safety: plain values; PlanModel may be called from any thread.
+// Errors: those of Model::Load that headers reveal (a folder or family that cannot be loaded, a
+// missing tensor, a wrong shape); INVALID_ARGUMENT for an invalid device or placement;
+// CANCELLED.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@
 namespace sinkd {
 
 enum class TensorUse {
-  kLoaded,  // the forward pass needs it
-  kHead,    // of the untied output head, read only for losses after interventions
-  kUnused,  // read by nothing: unknown to the family, or a tied head that is stored again
+  kLoaded,  // for the forward pass
+  kHead,    // part of an untied output head, read only for losses after interventions
+  kUnused,  // never read: unknown to the family, or a tied head that is stored separately
 };
 
 struct PlannedTensor {
-  std::string name;            // as the checkpoint writes it
-  std::string stored_type;     // as safetensors writes it: "F32", "BF16", "U8", ...
+  std::string name;            // as in the checkpoint
+  std::string stored_type;     // in the notation of safetensors: "F32", "BF16", "U8", ...
   std::vector<int64_t> shape;  // as stored, row-major
   int64_t stored_bytes = 0;
   TensorUse use = TensorUse::kLoaded;
@@ -39,28 +39,28 @@ struct DeviceShare {
   std::string device;
   int64_t first_block = 0;
   int64_t blocks = 0;
-  int64_t weight_bytes = 0;      // in the compute type; of two blocks when weights are streamed
-  int64_t activation_bytes = 0;  // at the peak of one sample of `positions` tokens
+  int64_t weight_bytes = 0;      // in the compute type; of two blocks if weights are streamed
+  int64_t activation_bytes = 0;  // peak for one sample of `positions` tokens
 };
 
 struct ModelPlan {
   DecoderSpec spec;
   std::string compute_type;  // "float32" or "bfloat16"
   Residency residency = Residency::kResident;
-  bool has_weights = false;            // false: only config.json is there
+  bool has_weights = false;            // false: the folder holds only config.json
   std::vector<PlannedTensor> tensors;  // by name
-  int64_t parameters = 0;              // of the model, an untied head included
+  int64_t parameters = 0;              // of the model, including an untied head
   int64_t stored_bytes = 0;            // of the tensors that would be loaded
-  int64_t weight_bytes = 0;            // of the same, in the compute type
+  int64_t weight_bytes = 0;            // of the same tensors, in the compute type
   int64_t largest_block_bytes = 0;     // in the compute type
-  int64_t positions = 0;               // the sample's length that activations are told for
-  std::vector<DeviceShare> devices;    // in block order; the first holds the embedding too
+  int64_t positions = 0;               // length of the sample that activations are planned for
+  std::vector<DeviceShare> devices;    // in block order; the first also holds the embedding
   std::vector<std::string> warnings;   // as ModelInfo::warnings
 
   std::string Placement() const;  // as LoadOptions::device; never "auto"
 };
 
-// `positions` is clipped to the model's longest sample.
+// `positions` is limited to the model's longest sample.
 absl::StatusOr<ModelPlan> PlanModel(const std::filesystem::path& folder, const LoadOptions& options,
                                     int64_t positions, std::stop_token stop = {});
 

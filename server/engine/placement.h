@@ -20,17 +20,17 @@ struct BlockSpan {
   bool operator==(const BlockSpan&) const = default;
 };
 
-// The text of LoadOptions::device for a model of `blocks` blocks: one device for all, or a map
-// "cuda:0=0-15,cuda:1=16-31" whose ranges name every block once, in order. The devices are not
-// tried. Errors: INVALID_ARGUMENT naming the part that is wrong.
+// Parses LoadOptions::device for a model of `blocks` blocks: one device for all blocks, or a map
+// "cuda:0=0-15,cuda:1=16-31" whose ranges cover every block once, in order. Does not check that the
+// devices exist. Errors: INVALID_ARGUMENT, naming the part that is wrong.
 absl::StatusOr<std::vector<BlockSpan>> ParsePlacement(std::string_view text, int64_t blocks);
 
-// The text that ParsePlacement reads.
+// The inverse of ParsePlacement.
 std::string PlacementText(std::span<const BlockSpan> spans);
 
-// The devices of that text, in its order.
+// The devices in such a text, in its order.
 std::vector<std::string> DevicesOf(std::string_view placement);
-// The one that holds the embedding: the first.
+// The device that holds the embedding, which is the first.
 std::string HomeDevice(std::string_view placement);
 
 struct DeviceRoom {
@@ -38,8 +38,8 @@ struct DeviceRoom {
   int64_t free_bytes = 0;
 };
 
-// Spreads blocks over `devices` (not empty) in order, in proportion to their room; the first also
-// holds `outer_bytes`. A device that gets no block is left out.
+// Spreads blocks over `devices` (not empty) in order, in proportion to their free memory. The first
+// also holds `outer_bytes`. Devices that get no block are left out.
 std::vector<BlockSpan> SpreadBlocks(std::span<const DeviceRoom> devices, int64_t outer_bytes,
                                     std::span<const int64_t> block_bytes);
 

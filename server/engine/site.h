@@ -1,4 +1,4 @@
-// Site: the places in a block whose values can be looked at, named as in TransformerLens.
+// Site: the intermediate values of a block that can be observed, named as in TransformerLens.
 #pragma once
 
 #include <string_view>
@@ -10,11 +10,11 @@ enum class Site {
   kKey,        // key projection, before rotary and any norm          [rows, K D]
   kValue,      // value projection                                    [rows, K D]
   kAttnOut,    // what attention adds to the residual stream          [rows, C]
-  kResidMid,   // after attention's residual add                      [rows, C]
-  kMlpIn,      // after the norm before the MLP                       [rows, C]
+  kResidMid,   // residual stream after attention                     [rows, C]
+  kMlpIn,      // input of the MLP, after its norm                    [rows, C]
   kGate,       // gate projection                                     [rows, I]
   kUp,         // up projection                                       [rows, I]
-  kAct,        // activation of gate                                  [rows, I]
+  kAct,        // activation of the gate                              [rows, I]
   kProduct,    // act * up                                            [rows, I]
   kMlpOut,     // what the MLP adds to the residual stream            [rows, C]
   kResidPost,  // output of the block, before any final norm          [rows, C]

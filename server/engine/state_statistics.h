@@ -1,7 +1,7 @@
-// Statistics of whole states, reduced on the device so that no state leaves it.
+// Statistics of whole states, computed on the device so that no state leaves it.
 //
-// Thread-safety and errors: as Model::Run; INVALID_ARGUMENT for a position or parameter that is out
-// of range. The last state is the one before the final norm.
+// Thread-safety and errors: as Model::Run; also INVALID_ARGUMENT for a position or parameter out of
+// range. The last state is taken before the final norm.
 #pragma once
 
 #include <cstdint>
@@ -33,21 +33,21 @@ struct LargeEntry {
 struct BlockEntries {
   std::vector<LargeEntry> largest;  // by |value|, descending; ties by position, then channel
   float median = 0;                 // of |entry| over the block's states, as numpy's median
-  float largest_of_rest = 0;        // |entry|, over the positions given as `rest`; 0 for none
+  float largest_of_rest = 0;        // |entry|, over the positions in `rest`; 0 if there are none
 };
-// Per block. `top` >= 1; fewer where the states have fewer entries.
+// One result per block, each with `top` >= 1 entries, or as many as the states have.
 absl::StatusOr<std::vector<BlockEntries>> FindLargeEntries(const Model& model, const TokenIds& ids,
                                                            int64_t top,
                                                            std::span<const int64_t> rest,
                                                            std::stop_token stop);
 
-// Definitions: Matrix entropy, of each block's states at `positions`.
+// Definitions: Matrix entropy, of the states of one block at the positions of a window.
 struct BlockEntropy {
   double entropy = 0;     // nats
   std::string undefined;  // "all states are zero", "no positions", "a state is not finite"; entropy
                           // is then 0
 };
-// For each of `windows`, per block: [windows][L]. `alpha` > 0.
+// One result per window (a list of positions) and block: [windows][L]. `alpha` > 0.
 absl::StatusOr<std::vector<std::vector<BlockEntropy>>> MeasureEntropy(
     const Model& model, const TokenIds& ids, std::span<const std::vector<int64_t>> windows,
     double alpha, std::stop_token stop);

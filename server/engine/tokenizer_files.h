@@ -1,5 +1,5 @@
-// The tokenizer that a model's weights file carries, where it carries one (GGUF does), as the files
-// of a Hugging Face folder. Part of the engine's facade.
+// The tokenizer inside a model's weights file (GGUF files have one), as the files of a Hugging Face
+// folder. Part of the engine's facade.
 #pragma once
 
 #include <filesystem>
@@ -12,11 +12,11 @@ namespace sinkd {
 
 struct TokenizerFiles {
   std::string tokenizer_json;
-  std::string tokenizer_config_json;  // with the chat template
+  std::string tokenizer_config_json;  // includes the chat template
 };
 
-// nullopt where the folder has a tokenizer.json, or its weights carry no tokenizer.
-// Errors: FAILED_PRECONDITION for a tokenizer that is not known or broken, naming file and key.
+// nullopt if the folder has a tokenizer.json or its weights contain no tokenizer.
+// Errors: FAILED_PRECONDITION, naming file and key, for an unknown or broken tokenizer.
 absl::StatusOr<std::optional<TokenizerFiles>> ReadTokenizerFiles(
     const std::filesystem::path& folder);
 

@@ -1,10 +1,10 @@
-// Trace: what one forward pass leaves behind of one sample - small numbers per layer and position,
-// never hidden states. Everything the analyses need, and all that leaves the device.
+// Trace: the result of one forward pass for one sample: a few numbers per layer and position, never
+// hidden states. It holds everything that the analyses need, and nothing else leaves the device.
 //
 // Axes: L layers (block outputs; the embedding is not a layer), T positions, H query heads,
-// P = min(prefix, T), N = candidates = min(3, T). All arrays row-major, the last axis fastest.
-// state[l,t] is the residual stream after block l; the last one after the final norm unless
-// TraceRequest::last_state says raw (definitions: Notation).
+// P = min(prefix, T), N = candidates = min(3, T). All arrays are row-major, the last axis fastest.
+// state[l,t] is the residual stream after block l; in the last layer after the final norm, unless
+// TraceRequest::last_state is kRaw (definitions: Notation).
 //
 // Thread-safety: plain values.
 #pragma once
@@ -22,7 +22,7 @@ inline constexpr int64_t kPrimaryCandidates = 3;
 struct TraceRequest {
   LastState last_state = LastState::kNormed;
   bool attention = true;  // fill attention_sum, attention_self and learned_sink_mass
-  int64_t prefix = 0;     // > 0: also sum over the queries before `prefix` alone
+  int64_t prefix = 0;     // > 0: also sum over only the queries before `prefix`
   bool operator==(const TraceRequest&) const = default;
 };
 
@@ -39,7 +39,7 @@ struct Trace {
   std::vector<float> attention_sum;     // [L, H, T] sum over queries i >= k of A[l,h,i,k]
   std::vector<float> attention_self;    // [L, H, T] A[l,h,k,k]
   std::vector<float> prefix_attention_sum;  // [L, H, P] as attention_sum, over queries i < P
-  // [L, H] mean over queries of the share of their softmax that goes to the head's learned sink;
+  // [L, H] share of the softmax that goes to the head's learned sink, as the mean over queries;
   // empty for a model without learned sinks.
   std::vector<float> learned_sink_mass;
 
