@@ -1,11 +1,11 @@
-// AnalysisClient: one Analyze stream, sending and receiving at once in flat memory.
+// AnalysisClient: one Analyze stream that sends and receives concurrently in constant memory.
 //
-//   class Prompts : public SampleSource { ... };        // pulled from, one sample at a time
-//   class Printer : public AnalysisObserver { ... };    // told of every answer as it comes
+//   class Prompts : public SampleSource { ... };        // returns one sample at a time
+//   class Printer : public AnalysisObserver { ... };    // receives every response as it arrives
 //   absl::Status status = AnalysisClient(channel).Analyze(spec, prompts, printer, options);
 //
-// The library holds one sample and one record at a time; what is under way lies in gRPC's and the
-// server's windows, so a slow server slows the source down.
+// The library holds one sample and one record at a time. Everything else in flight is in the
+// windows of gRPC and the server, so a slow server slows the source down.
 #pragma once
 
 #include <memory>
@@ -20,28 +20,28 @@
 
 namespace sinkd::client {
 
-// Where samples come from.
+// A source of samples.
 // Thread-safety: Next is called from one thread of the library, Stop from another.
 class SampleSource {
  public:
   virtual ~SampleSource() = default;
 
-  // The next sample; nullopt: there are no more. An error cancels the stream and is what Analyze
-  // returns.
+  // Returns the next sample, or nullopt at the end. An error cancels the stream, and Analyze
+  // returns it.
   virtual absl::StatusOr<std::optional<sinks::v1::Sample>> Next() = 0;
 
-  // No more samples are wanted: a Next that waits (for a terminal, a pipe) must return soon.
+  // No more samples are needed. A waiting Next (for a terminal, a pipe) must return soon.
   virtual void Stop() {}
 };
 
-// Who is told of the answers, in the order they come. A non-OK return cancels the stream and is
-// what Analyze returns.
-// Thread-safety: called from the thread that called Analyze only.
+// Receives the responses in the order in which they arrive. An error that it returns cancels the
+// stream, and Analyze returns that error.
+// Thread-safety: called only from the thread that called Analyze.
 class AnalysisObserver {
  public:
   virtual ~AnalysisObserver() = default;
   virtual absl::Status OnStarted(const sinks::v1::AnalyzeStarted&) { return absl::OkStatus(); }
-  // Whole records: parts are joined before.
+  // Receives whole records; their parts are already joined.
   virtual absl::Status OnRecord(sinks::v1::SampleRecord) { return absl::OkStatus(); }
   virtual absl::Status OnAlpha(const sinks::v1::AlphaChunk&) { return absl::OkStatus(); }
   virtual absl::Status OnSampleError(const sinks::v1::SampleError&) { return absl::OkStatus(); }
@@ -54,11 +54,11 @@ class AnalysisClient {
  public:
   explicit AnalysisClient(std::shared_ptr<grpc::Channel> channel);
 
-  // Runs one stream to its end; `source` and `observer` are borrowed for the call. OK: every sample
-  // was answered and the summary, where one was wanted, came; samples that failed were told to the
-  // observer. Errors, first that applies: the observer's, the source's, the server's (details kept,
-  // client/error_report.h), INTERNAL when the server broke the contract of the stream. Streams are
-  // not retried.
+  // Runs one stream to its end; `source` and `observer` are borrowed for the call. OK: the server
+  // answered every sample and sent the summary, if one was requested; the observer received the
+  // errors of samples that failed. Errors, the first that applies: the observer's, the source's,
+  // the server's (with details, client/error_report.h), INTERNAL if the server violated the
+  // protocol of the stream. Streams are not retried.
   absl::Status Analyze(const sinks::v1::AnalysisSpec& spec, SampleSource& source,
                        AnalysisObserver& observer, const CallOptions& options) const;
 

@@ -1,7 +1,7 @@
-// AuditClient: sinks.v1.AuditService with retries and error details taken care of.
+// AuditClient: sinks.v1.AuditService with retries and error details.
 //
-// Errors: what the server says, details kept (client/error_report.h); UNAVAILABLE without details
-// when it cannot be reached; DEADLINE_EXCEEDED, CANCELLED as the options say.
+// Errors: those of the server, with details (client/error_report.h); UNAVAILABLE without details if
+// it cannot be reached; DEADLINE_EXCEEDED and CANCELLED according to the options.
 // Thread-safety: const methods may be called from any thread.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What every call shares: deadline, request id, cancellation and the retry policy.
+// What all calls share: deadline, request id, cancellation and retry policy.
 #pragma once
 
 #include <chrono>
@@ -13,14 +13,14 @@
 
 namespace sinkd::client {
 
-// Metadata key that carries CallOptions::request_id to the server's log.
+// Metadata key of CallOptions::request_id, which appears in the server's log.
 inline constexpr char kRequestIdKey[] = "x-request-id";
 
-// Cancels calls from another thread. One token may serve many calls, one after the other.
+// Cancels calls from another thread. One token can be used for many calls, one after the other.
 // Thread-safety: all methods may be called from any thread (not from a signal handler).
 class Cancellation {
  public:
-  // Cancels the running call, if any, and every later one that is given this token.
+  // Cancels the running call, if any, and every later call with this token.
   void Cancel();
   bool cancelled() const;
 
@@ -32,18 +32,18 @@ class Cancellation {
 };
 
 struct CallOptions {
-  // No call lasts longer; absent: no limit.
+  // When the call ends at the latest; absent: no limit.
   std::optional<std::chrono::system_clock::time_point> deadline;
-  // Sent as metadata, shows in the server's log; empty: the server makes one up.
+  // Sent as metadata and written to the server's log; empty: the server generates one.
   std::string request_id;
-  // Where the address of the server that took the call goes; null: nowhere. Not owned.
+  // Receives the address of the server that handled the call; may be null. Not owned.
   std::string* peer = nullptr;
   // Not owned, must outlive the call; null: the call cannot be cancelled.
   Cancellation* cancellation = nullptr;
 };
 
-// The context of one call, made from the options; detaches from the token at its end.
-// Thread-safety: belongs to the calling thread.
+// The context of one call, made from its options; detaches from the token when destroyed.
+// Thread-safety: for use by the calling thread only.
 class ScopedCall {
  public:
   explicit ScopedCall(const CallOptions& options);
@@ -59,19 +59,19 @@ class ScopedCall {
   std::string* peer_;
 };
 
-// How unary calls that fail with UNAVAILABLE are repeated. A RetryInfo of the server that asks for
-// a longer wait is obeyed.
+// How unary calls that fail with UNAVAILABLE are retried. A RetryInfo from the server can make a
+// wait longer.
 struct RetryPolicy {
-  int attempts = 3;  // calls in all, at least 1
+  int attempts = 3;  // including the first, at least 1
   std::chrono::milliseconds first_wait{100};
-  double growth = 2.0;  // each wait over the one before
+  double growth = 2.0;  // ratio of each wait to the previous one
   std::chrono::milliseconds longest_wait{2000};
   // Replaces the real wait; for tests.
   std::function<void(std::chrono::milliseconds)> wait;
 };
 
-// Calls `attempt` as the policy says; gives up early when the wait would pass the deadline or the
-// token is cancelled. The result of the last attempt, details kept (client/error_report.h).
+// Calls `attempt` according to the policy. Gives up early if the wait would exceed the deadline or
+// the token is cancelled. Returns the last attempt's result, with details (client/error_report.h).
 absl::Status CallWithRetry(const RetryPolicy& policy, const CallOptions& options,
                            const std::function<grpc::Status(grpc::ClientContext*)>& attempt);
 

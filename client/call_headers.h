@@ -1,4 +1,4 @@
-// CallHeaders: has every call of a channel carry the same metadata, whichever client makes it.
+// CallHeaders: adds the same metadata to every call of a channel, whichever client makes it.
 //
 // Thread-safety: called by gRPC from any thread.
 #pragma once
@@ -17,7 +17,7 @@ using ChannelInterceptors =
 
 using Headers = std::vector<std::pair<std::string, std::string>>;  // keys in lower case
 
-// None for no headers.
+// Returns no interceptor if there are no headers.
 ChannelInterceptors CallHeaders(Headers headers);
 
 }  // namespace sinkd::client

@@ -1,7 +1,7 @@
-// ErrorReport: the google.rpc details of an error as plain data, and a readable text of them.
+// ErrorReport: the google.rpc details of an error as plain data and as readable text.
 //
-// Between this library and its callers an error is an absl::Status that carries the server's
-// google.rpc.Status as a payload; ReadErrorReport takes it apart again.
+// This library returns errors as an absl::Status with the server's google.rpc.Status as a payload;
+// ReadErrorReport parses it.
 //
 // Thread-safety: values; free functions are pure.
 #pragma once
@@ -21,7 +21,7 @@ namespace sinkd::client {
 // Type URL of the payload that holds the serialized google.rpc.Status.
 inline constexpr char kStatusPayload[] = "type.googleapis.com/google.rpc.Status";
 
-// A subject and what is wrong with it.
+// A subject and its problem.
 struct Finding {
   std::string subject;
   std::string description;
@@ -39,7 +39,7 @@ struct ErrorReport {
   std::vector<Finding> resources;               // ResourceInfo: "type name"
   std::optional<std::chrono::milliseconds> retry_after;  // RetryInfo
 
-  // The server itself answered, and said why; false for errors of the connection.
+  // True if the server returned the error with a reason; false for errors of the connection.
   bool has_details() const { return !reason.empty() || !fields.empty(); }
 };
 
@@ -47,11 +47,11 @@ struct ErrorReport {
 absl::Status FromGrpcStatus(const grpc::Status& status);
 absl::Status FromRpcStatus(const google::rpc::Status& status);
 
-// Unknown details are left out, a payload that does not parse counts as none.
+// Ignores unknown details, and a payload that cannot be parsed.
 ErrorReport ReadErrorReport(const absl::Status& status);
 
-// Several lines without a final newline: "CODE_NAME (REASON): message", then one indented line a
-// finding and one for the wait. Control characters of the server are made visible.
+// Returns several lines without a final newline: "CODE_NAME (REASON): message", then one indented
+// line per finding and one for the retry delay. Control characters are made visible.
 std::string Describe(const ErrorReport& report);
 std::string Describe(const absl::Status& status);
 

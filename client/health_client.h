@@ -1,4 +1,4 @@
-// Asks a server whether it serves, by the standard grpc.health.v1 protocol.
+// Checks the health of a server with the standard protocol grpc.health.v1.
 //
 // Thread-safety: free functions; may be called from any thread.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace sinkd::client {
 
-// The state of the server as a whole. One call, never repeated: a probe asks again by itself.
+// Returns the health of the whole server. Not retried, because a probe repeats the check itself.
 absl::StatusOr<grpc::health::v1::HealthCheckResponse> CheckHealth(
     const std::shared_ptr<grpc::Channel>& channel, const CallOptions& options);
 

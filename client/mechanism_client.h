@@ -1,6 +1,6 @@
-// MechanismClient: one study, from its request to its report.
+// MechanismClient: runs one study, from the request to the report.
 //
-//   class Printer : public StudyObserver { ... };  // told of every answer as it comes
+//   class Printer : public StudyObserver { ... };  // receives every response as it arrives
 //   absl::Status status = MechanismClient(channel).RunStudy(request, printer, options);
 //
 // Thread-safety: const methods may be called from any thread.
@@ -16,9 +16,9 @@
 
 namespace sinkd::client {
 
-// Who is told of the answers, in the order they come: started first, the report last. A non-OK
-// return cancels the call and is what RunStudy returns.
-// Thread-safety: called from the thread that called RunStudy only.
+// Receives the responses in the order in which they arrive: started first, the report last. An
+// error that it returns cancels the call, and RunStudy returns that error. Thread-safety: called
+// only from the thread that called RunStudy.
 class StudyObserver {
  public:
   virtual ~StudyObserver() = default;
@@ -32,10 +32,10 @@ class MechanismClient {
  public:
   explicit MechanismClient(std::shared_ptr<grpc::Channel> channel);
 
-  // Runs one study to its end; `observer` is borrowed for the call. OK: the report came, which may
-  // be partial; samples that failed were told to the observer. Errors, first that applies: the
-  // observer's, the server's (details kept, client/error_report.h), INTERNAL when the server broke
-  // the contract of the stream. Studies are not retried.
+  // Runs one study to its end; `observer` is borrowed for the call. OK: the observer received the
+  // report, which may be partial, and the errors of samples that failed. Errors, the first that
+  // applies: the observer's, the server's (with details, client/error_report.h), INTERNAL if the
+  // server violated the protocol of the stream. Studies are not retried.
   absl::Status RunStudy(const sinks::v1::RunStudyRequest& request, StudyObserver& observer,
                         const CallOptions& options) const;
 

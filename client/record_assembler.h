@@ -1,6 +1,6 @@
-// RecordAssembler: joins the parts of one record and holds the server to its order.
+// RecordAssembler: joins the parts of a record and checks that the server sends them in order.
 //
-// Thread-safety: none; belongs to the reading thread.
+// Thread-safety: none; for use by the reading thread only.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace sinkd::client {
 
 class RecordAssembler {
  public:
-  // Takes a part. When it completes a record, the whole of it is in `record` and `complete` is
-  // true; `continued` is then absent. INTERNAL when the part does not belong here: another sample's
-  // record is open, or the sample was answered before. Holds one record at most.
+  // Adds a part. If it completes a record, the whole record is in `record`, without `continued`,
+  // and `complete` is true. INTERNAL if the part is out of order: the record of another sample is
+  // incomplete, or the sample already has its answer. Holds at most one record.
   absl::Status AddPart(sinks::v1::SampleRecord part, sinks::v1::SampleRecord& record,
                        bool& complete);
 
-  // Notes that a sample was answered with an error. INTERNAL as above.
+  // Notes that the answer for a sample is an error. INTERNAL as above.
   absl::Status AddError(int64_t sample_index);
 
-  // INTERNAL when a record is still open: its last part never came.
+  // INTERNAL if a record is incomplete: its last part did not arrive.
   absl::Status Finish() const;
 
   // Samples answered so far.

@@ -1,9 +1,9 @@
-// RunClient: sinks.v1.RunService with retries, paging and error details taken care of.
+// RunClient: sinks.v1.RunService with retries, paging and error details.
 //
-// Run names are accepted with and without the "runs/" in front.
-// Errors: what the server says, details kept (client/error_report.h); UNAVAILABLE without details
-// when it cannot be reached; DEADLINE_EXCEEDED, CANCELLED as the options say. A visitor's error
-// cancels the call and is what the method returns. Streams are not retried.
+// Run names may be given with or without the prefix "runs/".
+// Errors: those of the server, with details (client/error_report.h); UNAVAILABLE without details if
+// it cannot be reached; DEADLINE_EXCEEDED and CANCELLED according to the options. An error from a
+// visitor cancels the call, and the method returns it. Streams are not retried.
 // Thread-safety: const methods may be called from any thread.
 #pragma once
 
@@ -32,17 +32,17 @@ class RunClient {
   absl::StatusOr<sinks::v1::Run> Create(const sinks::v1::CreateRunRequest& request,
                                         const CallOptions& options) const;
   absl::StatusOr<sinks::v1::Run> Get(std::string_view name, const CallOptions& options) const;
-  // Every run that meets the filter, newest first, a page at a time.
+  // Visits every run that meets the filter, newest first; fetches one page at a time.
   absl::Status List(const sinks::v1::RunFilter& filter, const CallOptions& options,
                     const std::function<void(const sinks::v1::Run&)>& visit) const;
-  // For a filter that no run meets: ListRunsResponse.did_you_mean.
+  // Returns ListRunsResponse.did_you_mean, for a filter that no run meets.
   absl::StatusOr<std::string> DidYouMean(const sinks::v1::RunFilter& filter,
                                          const CallOptions& options) const;
   absl::StatusOr<sinks::v1::Run> SetState(std::string_view name, sinks::v1::RunState state,
                                           const CallOptions& options) const;
   absl::Status Delete(std::string_view name, const CallOptions& options) const;
 
-  // Every key that the run holds, and the digest of its input or nothing, a page at a time.
+  // Visits every key of the run with its input digest (may be empty); fetches one page at a time.
   absl::Status SampleKeys(std::string_view name, const CallOptions& options,
                           const std::function<void(const std::string& key,
                                                    const std::string& input_digest)>& visit) const;
@@ -57,14 +57,14 @@ class RunClient {
       std::string_view name, const CallOptions& options,
       const std::function<absl::Status(const sinks::v1::ListStudiesResponse&)>& visit) const;
 
-  // Sends the messages of `next`, the header first, until there are no more. An error of `next`
-  // cancels the call and is what Import returns.
+  // Sends the messages that `next` returns, the header first, until it returns nullopt. An error
+  // from `next` cancels the call, and Import returns it.
   using ImportSource =
       std::function<absl::StatusOr<std::optional<sinks::v1::ImportRecordsRequest>>()>;
   absl::StatusOr<sinks::v1::ImportRecordsResponse> Import(const ImportSource& next,
                                                           const CallOptions& options) const;
 
-  // A copy of the server's store, piece by piece. An error of `visit` cancels the call.
+  // Visits the pieces of a copy of the server's store. An error from `visit` cancels the call.
   absl::Status BackUp(
       const CallOptions& options,
       const std::function<absl::Status(const sinks::v1::BackUpStoreResponse&)>& visit) const;

@@ -1,6 +1,6 @@
-// ServerClient: sinks.v1.ServerService, with retries and error details taken care of.
+// ServerClient: sinks.v1.ServerService with retries and error details.
 //
-// Errors: as client/model_client.h. Thread-safety: const methods may be called from any thread.
+// Errors: as in client/model_client.h. Thread-safety: const methods may be called from any thread.
 #pragma once
 
 #include <memory>
