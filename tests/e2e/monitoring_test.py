@@ -28,7 +28,7 @@ DASHBOARDS = {name: json.loads((DEPLOY / f"grafana/{name}.json").read_text())
 VARIABLES = {"$__rate_interval": "5m", "$instance": ".*", "$model": ".*"}
 # Queries that have no data in a server that has just started.
 WITHOUT_DATA = {("sinks", "Change of secondary sinks in a day"),
-                ("service", "Certificate is good for")}
+                ("service", "Certificate validity")}
 METRIC = re.compile(r"(?:\bup\b|\b[a-z_]+:sinkd_[\w:]+|\bsinkd_\w+)(?:\{[^}]*\})?")
 
 
