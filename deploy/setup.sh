@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Brings a Debian 12 machine to where sinkd builds, demonstrates and tests itself.
+# Installs what a Debian 12 machine needs to build, demonstrate and test sinkd.
 #
 #   deploy/setup.sh [STAGE]
-#     build  the default: system packages, Rust and Node.js when there are none, in .venv libtorch's
-#            CPU half and the demo's model, and the packages the page is built with
-#     cuda   that, and what libtorch's CUDA half links
-#     image  what the build of container images needs: build, without the demo's model
-#     test   all of it, the oracles that the tests compare with, a browser for the page's tests, Helm for
-#            the chart's, curl and grpcurl for those of docs
+#     build  the default: system packages, Rust and Node.js if missing, the CPU part of libtorch and the demo's
+#            model in .venv, and the packages that build the page
+#     cuda   the same, and the libraries that the CUDA part of libtorch links
+#     image  for building container images: build, without the demo's model
+#     test   all of it, plus the oracles of the tests, a browser for the tests of the page, Helm for those of the
+#            chart, curl and grpcurl for those of the docs
 #
-# Safe to run again; does nothing, in about a second, when everything is there.
+# It can be run again at any time; if everything is installed, it ends within about a second.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -24,9 +24,9 @@ readonly build_packages=(
 )
 readonly rust_packages=(cargo-web rustc-web)
 readonly node_packages=(nodejs npm)
-# Prometheus is asked what the dashboards ask, and its promtool checks metrics and rules; PostgreSQL is
-# one of the databases that runs may be kept in; the page is tested in Chromium; the fuzz targets are
-# clang's; images are built by buildah on a base of debootstrap's; docs tell commands of curl, tests try SQLite's shell.
+# Prometheus runs the queries of the dashboards, and its promtool checks metrics and rules; PostgreSQL is one of the
+# databases for runs; Chromium tests the page; clang builds the fuzz targets; buildah builds images on a base from
+# debootstrap; the docs contain curl commands; tests use SQLite's shell.
 readonly test_packages=(prometheus postgresql sqlite3 curl chromium faketime openssl clang-16 libclang-rt-16-dev buildah debootstrap)
 readonly libtorch=cmake/requirements.txt
 readonly model=deploy/demo/requirements.txt
@@ -50,7 +50,7 @@ is_installed() {
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
 
-# The crate says which Rust it needs.
+# Cargo.toml specifies the minimum Rust version.
 has_rust() {
   PATH=$PATH:$HOME/.cargo/bin
   command -v cargo >/dev/null && command -v rustc >/dev/null || return 1
@@ -90,7 +90,7 @@ install_system_packages() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
     "${missing[@]}" >/dev/null
-  # The tests run programs of these, and want no servers on ports 9090 and 5432.
+  # The tests run these programs themselves, so no servers should run on ports 9090 and 5432.
   if [[ -d /run/systemd/system ]]; then
     for package in "${missing[@]}"; do
       [[ $package != prometheus && $package != postgresql ]] ||
@@ -119,8 +119,8 @@ install_requirements() {
   printf '%s\n' "$hash" >"$stamp"
 }
 
-# transformers 5 beside .venv's 4, once, until a pin changes. It pins all it needs, some of it against
-# the constraints.
+# transformers 5 next to version 4 in .venv, once, until a pin changes. It pins all of its dependencies, some of them
+# contrary to the constraints.
 install_transformers5() {
   local target=$venv/transformers-5 hash
   hash=$(sha256sum <"$transformers5" | cut -d' ' -f1)
@@ -142,8 +142,8 @@ install_node_packages() {
   printf '%s\n' "$hash" >"$stamp"
 }
 
-# Helm, its test runner and grpcurl, into .venv/bin, once, until a pin changes. Built without a version,
-# Helm takes every cluster for one of Kubernetes 1.20.
+# Helm, its test runner and grpcurl, into .venv/bin, once, until a pin changes. Helm needs a version at build time, or it
+# assumes Kubernetes 1.20 for every cluster.
 install_chart_tools() {
   local stamp=$venv/.chart.sha256 scratch=$PWD/$venv/.go hash
   local version=helm.sh/helm/v3/pkg/chartutil.k8sVersion
@@ -160,7 +160,7 @@ install_chart_tools() {
 set_up_build() {
   install_system_packages "${build_packages[@]}"
   create_python_environment
-  # What torch depends on is for its Python half and its CUDA half.
+  # torch's dependencies serve only its Python and CUDA parts.
   install_requirements build "libtorch and the demo's model (0.6 GB to download)" \
     --no-deps -r "$libtorch" -r "$model"
   install_node_packages $page "what the page is built with (25 MB to download)" ||

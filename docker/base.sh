@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the base image out of Debian's packages where no registry of images can be reached, with
-# debootstrap and buildah, as root; for docker/check.sh.
+# Makes the base image from Debian packages with debootstrap and buildah, without an image registry. Runs as root; for
+# docker/check.sh.
 #
 #   docker/base.sh NAME
 set -euo pipefail
@@ -15,7 +15,7 @@ deb $mirror/debian $suite main
 deb $mirror/debian $suite-updates main
 deb $mirror/debian-security $suite-security main
 END
-# What Debian's own slim images leave out.
+# Debian's slim images omit these too.
 rm -rf "$root"/var/{cache/apt/*,lib/apt/lists/*,log/*} "$root"/usr/share/{doc,man,info,locale}/*
 cat >"$root/etc/dpkg/dpkg.cfg.d/slim" <<END
 path-exclude /usr/share/doc/*

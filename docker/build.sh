@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Builds the images, with docker, podman or buildah, whichever is there and works.
+# Builds the images with docker, podman or buildah, whichever works.
 #
 #   docker/build.sh [TARGET...]     sinkd (CPU), sinkd-cuda, sinkctl; default: sinkd sinkctl
 #
 # Variables:
 #   BUILDER   docker, podman or buildah; default: the first that works
-#   BASE      image to build on, as docker/Dockerfile's; pin a digest here: debian:12-slim@sha256:...
-#   PREFIX    put before names, with its slash: registry.example.org/team/
+#   BASE      base image, as in docker/Dockerfile; pin a digest here: debian:12-slim@sha256:...
+#   PREFIX    prefix of image names, with a final slash: registry.example.org/team/
 #   TAG       default: the version
 #   PRESET    release or dev
-#   JOBS      compilers at once; default: one a core
+#   JOBS      number of parallel compilers; default: one per core
 #   CA        file of certificates that downloads trust; default: SSL_CERT_FILE
-#   BUILT     build tree to take programs from, with sinkctl_static in it, instead of compiling: build/dev
-#   CCACHE    folder with a compiler cache to share (podman and buildah)
-#   FLAGS     more flags for the builder
+#   BUILT     build tree, including sinkctl_static, to take the programs from instead of compiling: build/dev
+#   CCACHE    folder of a compiler cache to share (podman and buildah)
+#   FLAGS     additional flags for the builder
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -25,7 +25,7 @@ fail() {
 find_builder() {
   local builder
   for builder in ${BUILDER:-docker podman buildah}; do
-    # docker's client may be there without its engine.
+    # docker may be installed without a running engine.
     "$builder" info >/dev/null 2>&1 && printf '%s' "$builder" && return
   done
   fail "none of docker, podman and buildah works here; \`apt-get install buildah\` is the smallest"
@@ -49,7 +49,7 @@ if [[ -n ${BUILT:-} ]]; then
   [[ " $* " != *" sinkd-cuda "* ]] || cuda=cuda
   docker/gather.sh "$BUILT" "$context/out" ${cuda:+"$cuda"}
   dockerfile=$context/Dockerfile
-  # In place of the stages that build: what was gathered.
+  # Replaces the build stages by the gathered files.
   awk '/^FROM .* AS build(-cuda)?$/ { print "FROM scratch AS " $4 "\nCOPY out/ /out/"; within = 1; next }
        /^FROM/ { within = 0 }
        !within' docker/Dockerfile >"$dockerfile"
@@ -57,7 +57,7 @@ fi
 if [[ $builder == docker ]]; then
   export DOCKER_BUILDKIT=1
 else
-  # OCI's own format has no health check. Layers are kept, so that a failed build goes on where it broke.
+  # The OCI format has no health check. Keeping layers lets a failed build resume where it stopped.
   arguments+=(--format docker --layers)
   [[ -z ${CCACHE:-} ]] ||
     arguments+=(--volume "$(realpath "$CCACHE"):/ccache" --build-arg CCACHE_DIR=/ccache)

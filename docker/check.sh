@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds the images with buildah on a base made by debootstrap, and tries them: the server as process 1 of
-# its own namespaces, on a read-only root, as the image's user, and the client against it. Needs no container
-# engine and no registry of images; needs root, and from Debian buildah, debootstrap, util-linux, iproute2.
+# Builds the images with buildah on a base made by debootstrap, and tests them: the server runs as process 1 in separate
+# namespaces, on a read-only root, as the image's user, and the client connects to it. Needs root and Debian's buildah,
+# debootstrap, util-linux and iproute2, but no container engine and no image registry.
 #
 #   docker/check.sh [TARGET...]     default: sinkd sinkctl; sinkd-cuda runs without a GPU
 #
-# WORK: where images lie, default build/images; BUILT, BASE, PRESET, JOBS, CA, CCACHE: see build.sh. With
+# WORK: folder of the images, default build/images; BUILT, BASE, PRESET, JOBS, CA, CCACHE: see build.sh. With
 # BUILT=build/dev, after `make build`, nothing is compiled again.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -25,7 +25,7 @@ unshare --mount --net --pid --fork true 2>/dev/null || skip "namespaces cannot b
 [[ $# -gt 0 ]] || set -- sinkd sinkctl
 mkdir -p "${WORK:=build/images}"
 work=$(realpath "$WORK")
-# Without overlays every layer is a copy of all below it.
+# Without overlays, every layer is a copy of all layers below it.
 driver=vfs
 mkdir -p "$work"/try/{lower,upper,inner,all}
 if mount -t overlay -o "lowerdir=$work/try/lower,upperdir=$work/try/upper,workdir=$work/try/inner" try "$work/try/all" \
@@ -62,6 +62,6 @@ for target in "$@"; do
   buildah rm "$container" >/dev/null
   container=''
 done
-# What an earlier check of a build tree left.
+# Remove what an earlier check of a build tree left behind.
 [[ -z ${BUILT:-} ]] || buildah rmi --prune >/dev/null 2>&1 || true
 buildah images

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts what the images hold of a build tree into OUT: sinkd/, sinkctl/ and certificates/, each as it lies in
-# an image, stripped; with a third word also cuda/.
+# Copies the files of the images from a build tree to OUT, stripped: sinkd/, sinkctl/ and certificates/, each with the
+# paths of an image; with a third argument also cuda/.
 #
 #   docker/gather.sh BUILD OUT [cuda]
 set -euo pipefail
@@ -16,6 +16,6 @@ install -D -m 644 docker/sinkd.toml "$out/sinkd/etc/sinkd/sinkd.toml"
 for program in sinkd sinkctl; do
   install -D -m 644 LICENSE "$out/$program/usr/share/doc/$program/LICENSE"
 done
-# Debian's alone, and none that this machine trusts beside them.
+# Only Debian's certificates, not others that this machine trusts.
 mkdir -p "$out/certificates/etc/ssl/certs"
 cat /usr/share/ca-certificates/mozilla/*.crt >"$out/certificates/etc/ssl/certs/ca-certificates.crt"

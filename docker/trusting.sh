@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs a command that trusts the certificates of the build's secret `ca`, if there is one: for networks
-# whose proxy signs with an authority of its own.
+# Runs a command that trusts the certificates in the build's secret `ca`, if there is one: for networks with a proxy that
+# uses a private certificate authority.
 set -eu
 ca=/run/secrets/ca
 if [ -s "$ca" ]; then

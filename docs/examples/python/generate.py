@@ -1,4 +1,4 @@
-"""Writes the stubs of proto/ into a folder: python generate.py STUBS"""
+"""Generates stubs of proto/ in a folder: python generate.py STUBS"""
 
 import pathlib
 import sys

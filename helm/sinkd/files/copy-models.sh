@@ -1,4 +1,4 @@
-# copy-models FROM TO: each model that TO has not got, whole or not at all; pods may do so at once.
+# copy-models FROM TO: copies each model that TO lacks, completely or not at all; several pods may run it at once.
 for source in "$1"/*/; do
   [ -d "$source" ] || { echo "no models in $1"; exit 1; }
   model=$2/$(basename "$source")

@@ -1,4 +1,4 @@
-{{/* What a schema cannot say: values that go together or do not. */}}
+{{/* Checks that a schema cannot express: values that require or exclude each other. */}}
 {{- define "sinkd.check" -}}
 {{- with .Values -}}
 {{- range $key, $value := .config -}}

@@ -1,4 +1,4 @@
-{{/* How sinkctl calls: address, certificates and token. */}}
+{{/* How sinkctl connects: address, certificates and token. */}}
 {{- define "sinkd.clientFlags" -}}
 - --server={{ include "sinkd.target" . }}
 - --quiet
@@ -27,7 +27,7 @@
 {{- end }}
 {{- end -}}
 
-{{/* Of the servers' secret clients get what they check servers with, not the key. */}}
+{{/* From the servers' secret, clients get only the certificate that verifies servers, not the key. */}}
 {{- define "sinkd.clientVolumes" -}}
 - name: tmp
   emptyDir: {}

@@ -1,4 +1,4 @@
-{{/* A time of sinkd's, 500ms or 2m, in whole seconds, rounded up. */}}
+{{/* A duration in sinkd's notation, 500ms or 2m, in whole seconds, rounded up. */}}
 {{- define "sinkd.seconds" -}}
 {{- $number := regexFind "^[0-9]+" . | int64 -}}
 {{- $unit := regexFind "[a-z]+$" . -}}
@@ -9,7 +9,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* A value as sinkd's configuration file has it. Helm reads all numbers as floats. */}}
+{{/* A value in the notation of sinkd's configuration file. Helm reads all numbers as floats. */}}
 {{- define "sinkd.toml" -}}
 {{- if kindIs "slice" . -}}
 [{{ range $index, $each := . }}{{ if $index }}, {{ end }}{{ include "sinkd.toml" $each }}{{ end }}]
@@ -22,7 +22,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* What the chart sets itself. */}}
+{{/* The settings that the chart manages. */}}
 {{- define "sinkd.ownConfig" -}}
 listen: 0.0.0.0:50051
 http-listen: 0.0.0.0:9464

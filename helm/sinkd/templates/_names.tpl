@@ -9,14 +9,14 @@
 {{- end -}}
 {{- end -}}
 
-{{/* (root, component): by which pods are told apart; Prometheus knows sinkd by the name label. */}}
+{{/* (root, component): labels that select pods; Prometheus selects sinkd by the name label. */}}
 {{- define "sinkd.selector" -}}
 app.kubernetes.io/name: sinkd
 app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end -}}
 
-{{/* (root, component). Not for pods, which a new chart version would then replace. */}}
+{{/* (root, component). Not for pods: a new chart version would then replace them. */}}
 {{- define "sinkd.labels" -}}
 {{- $root := index . 0 -}}
 helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" }}
@@ -25,7 +25,7 @@ app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
 {{ include "sinkd.selector" . }}
 {{- end -}}
 
-{{/* (root, image, what is put behind a version that is not given) */}}
+{{/* (root, image, suffix of the default version) */}}
 {{- define "sinkd.image" -}}
 {{- $root := index . 0 -}}
 {{- with index . 1 -}}
@@ -52,7 +52,7 @@ app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
 {{- end -}}
 {{- end -}}
 
-{{/* (root, protocol): as a service's port names it to meshes and gateways. */}}
+{{/* (root, protocol): the port's protocol for service meshes and gateways. */}}
 {{- define "sinkd.appProtocol" -}}
 {{- ternary "https" (index . 1) (not (empty (index . 0).Values.tls.existingSecret)) -}}
 {{- end -}}

@@ -1,4 +1,4 @@
-{{/* What Pod Security's level `restricted` asks of pods and containers, and a bit more. */}}
+{{/* What Pod Security's level `restricted` requires of pods and containers, and a bit more. */}}
 {{- define "sinkd.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 65532
@@ -14,7 +14,7 @@ readOnlyRootFilesystem: true
 capabilities: {drop: [ALL]}
 {{- end -}}
 
-{{/* Service links would make variables SINKD_* out of the names of services. */}}
+{{/* Service links would create variables SINKD_* from the names of services. */}}
 {{- define "sinkd.podBasics" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -24,7 +24,7 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 securityContext: {{ include "sinkd.podSecurity" . | nindent 2 }}
 {{- end -}}
 
-{{/* (root, path). The kubelet takes any certificate, and shows none: sinkd asks for none there. */}}
+{{/* (root, path). The kubelet accepts any certificate and presents none; sinkd requires none on this path. */}}
 {{- define "sinkd.probe" -}}
 {{- if include "sinkd.probesByHttp" (index . 0) -}}
 httpGet: {path: {{ index . 1 }}, port: http{{ if (index . 0).Values.tls.existingSecret }}, scheme: HTTPS{{ end }}}
@@ -33,12 +33,12 @@ grpc: {port: 50051}
 {{- end -}}
 {{- end -}}
 
-{{/* Where sinkctl calls: every server's own address behind one name. */}}
+{{/* The name that sinkctl connects to; it resolves to every server's address. */}}
 {{- define "sinkd.target" -}}
 dns:///{{ include "sinkd.host" . }}:50051
 {{- end -}}
 
-{{/* The name that certificates of servers hold. */}}
+{{/* The name in the servers' certificates. */}}
 {{- define "sinkd.host" -}}
 {{ include "sinkd.fullname" . }}-headless.{{ .Release.Namespace }}.svc
 {{- end -}}
