@@ -26,8 +26,8 @@ readonly rust_packages=(cargo-web rustc-web)
 readonly node_packages=(nodejs npm)
 # Prometheus runs the queries of the dashboards, and its promtool checks metrics and rules; PostgreSQL is one of the
 # databases for runs; Chromium tests the page; clang builds the fuzz targets; buildah builds images on a base from
-# debootstrap; the docs contain curl commands; tests use SQLite's shell.
-readonly test_packages=(prometheus postgresql sqlite3 curl chromium faketime openssl clang-16 libclang-rt-16-dev buildah debootstrap)
+# debootstrap; the docs contain curl commands; tests use SQLite's shell, and nginx as the proxy of chart and compose.
+readonly test_packages=(prometheus postgresql sqlite3 curl nginx-light chromium faketime openssl clang-16 libclang-rt-16-dev buildah debootstrap)
 readonly libtorch=cmake/requirements.txt
 readonly model=deploy/demo/requirements.txt
 readonly oracles=tests/oracle/requirements.txt
@@ -90,11 +90,13 @@ install_system_packages() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
     "${missing[@]}" >/dev/null
-  # The tests run these programs themselves, so no servers should run on ports 9090 and 5432.
+  # The tests run these programs themselves, so no servers should run on ports 9090, 5432 and 80.
   if [[ -d /run/systemd/system ]]; then
     for package in "${missing[@]}"; do
-      [[ $package != prometheus && $package != postgresql ]] ||
-        as_root systemctl disable --quiet --now "$package"
+      case $package in
+        prometheus | postgresql) as_root systemctl disable --quiet --now "$package" ;;
+        nginx-light) as_root systemctl disable --quiet --now nginx ;;
+      esac
     done
   fi
   has_rust || fail "Rust is still missing or too old: $(rustc --version 2>&1 || true)"

@@ -28,9 +28,8 @@ class Documents(unittest.TestCase):
     def test_the_plain_manifests_are_those_of_the_chart(self):
         self.assertEqual({file.name for file in plain_manifests.FOLDER.glob("*.yaml")},
                          set(plain_manifests.FILES))
-        for name, (example, kinds) in plain_manifests.FILES.items():
-            self.assertEqual((plain_manifests.FOLDER / name).read_text(),
-                             plain_manifests.manifest(example, kinds))
+        for file, text in plain_manifests.all_files().items():
+            self.assertEqual(file.read_text(), text)
 
     def test_the_charts_rules_are_those_of_prometheus(self):
         rules = (ROOT / "deploy" / "prometheus" / "rules.yml").read_text()

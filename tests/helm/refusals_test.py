@@ -56,6 +56,8 @@ SCHEMA = [
     ("tls/cert", "-----BEGIN", "not allowed"),
     ("tls/clientCa", "yes", "want boolean"),
     ("tokens/existingSecret", ["a"], "want string"),
+    ("proxy/callsAtOnce", 0, "minimum"),
+    ("proxy/enabled", "yes", "want boolean"),
     ("service/type", "ExternalName", "must be one of"),
     ("service/grpcPort", 0, "minimum"),
     ("podDisruptionBudget/maxUnavailable", "half", "does not match pattern"),
@@ -111,6 +113,9 @@ TOGETHER = [
      "serviceMonitor.token.existingSecret must name a secret with one"),
     ({"serviceMonitor": {"enabled": True}, "tls": {"existingSecret": "a", "clientCa": True}},
      "serviceMonitor.tls.existingSecret must name a secret with one"),
+    ({"proxy": {"enabled": True}, "tls": {"existingSecret": "a", "clientCa": True}},
+     "the proxy does not forward client certificates"),
+    ({"proxy": {"enabled": True}, "probes": {"protocol": "grpc"}}, "would ask the proxy instead of sinkd"),
     ({"config": {"token-file": "/t"}}, "config.token-file is set by the chart; give tokens."),
 ]
 

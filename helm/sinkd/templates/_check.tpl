@@ -42,6 +42,12 @@
 {{- if and .tls.clientCa (not .tls.existingSecret) -}}
 {{- fail "tls.clientCa needs tls.existingSecret, whose ca.crt vouches for clients" -}}
 {{- end -}}
+{{- if and .proxy.enabled .tls.clientCa -}}
+{{- fail "proxy.enabled: the proxy does not forward client certificates, which tls.clientCa requires; use tokens.existingSecret instead" -}}
+{{- end -}}
+{{- if and .proxy.enabled (eq .probes.protocol "grpc") -}}
+{{- fail "probes.protocol grpc would ask the proxy instead of sinkd; use auto or http" -}}
+{{- end -}}
 {{- if and (eq .probes.protocol "grpc") .tls.existingSecret -}}
 {{- fail "probes.protocol grpc: the kubelet's gRPC probe speaks no TLS; use auto or http" -}}
 {{- end -}}

@@ -24,7 +24,7 @@
 
 {{/* The settings that the chart manages. */}}
 {{- define "sinkd.ownConfig" -}}
-listen: 0.0.0.0:50051
+listen: {{ if .Values.proxy.enabled }}127.0.0.1:{{ include "sinkd.proxyPort" . }}{{ else }}0.0.0.0:50051{{ end }}
 http-listen: 0.0.0.0:9464
 model-root: /models
 state-dir: /var/lib/sinkd
@@ -51,6 +51,10 @@ store: {{ .Values.store.kind | quote }}
 {{- define "sinkd.config" -}}
 {{- $own := include "sinkd.ownConfig" . | fromYaml -}}
 {{- $defaults := ternary (dict "device" "auto") (dict) (gt (int .Values.gpu.count) 0) -}}
+{{- if .Values.proxy.enabled -}}
+{{- /* All connections come from the address of the proxy. */ -}}
+{{- $_ := set $defaults "max-connections-per-address" (default 1024 (get .Values.config "max-connections")) -}}
+{{- end -}}
 {{- range $key, $value := merge $own .Values.config $defaults }}
 {{ $key }} = {{ include "sinkd.toml" $value }}
 {{- end }}
@@ -64,7 +68,7 @@ store: {{ .Values.store.kind | quote }}
 
 {{- define "sinkd.probesByHttp" -}}
 {{- with .Values -}}
-{{- if or (eq .probes.protocol "http") (and (eq .probes.protocol "auto") .tls.existingSecret) -}}
+{{- if or (eq .probes.protocol "http") (and (eq .probes.protocol "auto") (or .tls.existingSecret .proxy.enabled)) -}}
 true
 {{- end -}}
 {{- end -}}
