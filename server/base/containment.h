@@ -1,6 +1,6 @@
-// Contained: work whose exceptions are to be errors. Nothing of ours throws, but the standard
-// library does when memory is short, and others' libraries do; on a thread of a server that would
-// be the end of the process.
+// Contained: turns exceptions of some work into errors. Our code does not throw, but the standard
+// library does when memory is short, and so do other libraries. On a thread of the server, an
+// exception would end the process.
 #pragma once
 
 #include <exception>
@@ -15,7 +15,7 @@ absl::Status MemoryExhausted();
 // INTERNAL: any other exception.
 absl::Status UnexpectedException(const char* what);
 
-// What `work` returns, a status or StatusOr; or the above, when it throws.
+// Returns what `work` returns, a Status or StatusOr, or one of the errors above if it throws.
 template <typename Work>
 auto Contained(const Work& work) -> decltype(work()) {
   try {

@@ -1,4 +1,4 @@
-// Control groups of this process, by which the system limits what it may use.
+// Control groups of this process, with which the system limits its resources.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 namespace sinkd {
 
 struct ControlGroup {
-  std::filesystem::path folder;  // of its files, which need not be there
+  std::filesystem::path folder;  // of its files, which may not exist
   int version = 2;
 };
 
-// The groups that limit what `controller` ("memory", "cpu") hands out, each before the one above
-// it. In a container a group's own files are often at the mount itself, whatever its name outside;
-// the mount is the last. `root` is where /proc and /sys are. Thread-safe.
+// The groups that limit `controller` ("memory", "cpu"), each before its parent. In a container, the
+// files of a group are often at the mount itself, whatever its name is outside, so the mount is the
+// last one. `root` is the folder of /proc and /sys. Thread-safe.
 std::vector<ControlGroup> ControlGroupsOf(std::string_view controller,
                                           const std::filesystem::path& root = "/");
 
-// The number that a file begins with; empty for "max" and where there is no file. Thread-safe.
+// The number at the beginning of a file; empty for "max" or if the file is missing. Thread-safe.
 std::optional<int64_t> ReadNumber(const std::filesystem::path& file);
 
-// Cores that this process may keep busy: `allowed`, those it may run on, or what the CPU quota of
-// its control groups comes to where that is less, rounded up. At least 1. Thread-safe.
+// Cores that this process may keep busy: `allowed`, the cores it may run on, or the CPU quota of
+// its control groups, rounded up, if that is less. At least 1. Thread-safe.
 int UsableCores(int allowed, const std::filesystem::path& root = "/");
-int UsableCores();  // of those in its affinity mask
+int UsableCores();  // with the cores of its affinity mask as `allowed`
 
 }  // namespace sinkd

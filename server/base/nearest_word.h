@@ -1,4 +1,4 @@
-// "Did you mean": the known word nearest to an unknown one.
+// "Did you mean": the known word that is most similar to an unknown one.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -10,19 +10,19 @@
 
 namespace sinkd {
 
-// The shortest word that begins with `word`, where that has three letters or more; else the one
-// that the fewest letters inserted, deleted, replaced or swapped with their neighbour turn `word`
-// into, where that takes at most a third of its letters, or one; else empty. Views what `known`
-// holds.
+// If `word` has three letters or more, the shortest known word that begins with it. Else the known
+// word with the smallest edit distance from `word` (insertions, deletions, replacements, swaps of
+// neighbours), if that is at most a third of its letters, or one. Else empty. The result is a view
+// into `known`.
 std::string_view NearestOf(std::string_view word, const std::vector<std::string_view>& known);
 
-// The same, of anything that holds strings.
+// The same for any container of strings.
 template <typename Words>
 std::string_view NearestWord(std::string_view word, const Words& known) {
   return NearestOf(word, std::vector<std::string_view>(std::begin(known), std::end(known)));
 }
 
-// `; did you mean "x"?`, or nothing.
+// `; did you mean "x"?`, or an empty string.
 template <typename Words>
 std::string DidYouMean(std::string_view word, const Words& known) {
   const std::string_view nearest = NearestWord(word, known);

@@ -1,7 +1,7 @@
-// Checks of numbers that a caller chose.
+// Checks of numbers from a caller.
 //
-// `field` is the path by which the caller knows the value ("spec.detection.cosine_threshold"),
-// `limit` what it may be ("from 0 to 1").
+// `field` is the path of the value in the request ("spec.detection.cosine_threshold"), and `limit`
+// its allowed range in words ("from 0 to 1").
 // Thread-safety: pure functions. Errors: INVALID_ARGUMENT with reason PARAMETER_OUT_OF_RANGE.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace sinkd {
 
-// Write `ok` so that NaN fails it.
+// Write `ok` so that it is false for NaN.
 template <typename Number>
 absl::Status CheckParameter(bool ok, const std::string& field, Number value,
                             const std::string& limit) {

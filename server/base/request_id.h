@@ -1,4 +1,4 @@
-// The name of one call, in the log and in its answer.
+// The id of one call, in the log and in its response.
 //
 // Thread-safety: may be called from any thread.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace sinkd {
 
-// What the caller gave, where that is 1 to 128 of [A-Za-z0-9._-]; else a random one.
+// The caller's id if it is 1 to 128 characters of [A-Za-z0-9._-], else a random one.
 std::string RequestIdOf(std::string_view given);
 
 }  // namespace sinkd

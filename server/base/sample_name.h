@@ -1,4 +1,4 @@
-// How messages name a sample.
+// The name of a sample in messages.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace sinkd {
 
-// `status` with "sample 3 (its id): " before its message; code and detail stay. An empty `id` is
-// left out. Thread-safety: a pure function.
+// Returns `status` with the prefix "sample 3 (its id): ", and the same code and detail. An empty
+// `id` is omitted. Thread-safety: a pure function.
 absl::Status NameSample(const absl::Status& status, int64_t index, std::string_view id);
 
 }  // namespace sinkd

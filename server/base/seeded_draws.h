@@ -1,5 +1,5 @@
-// SeededDraws: draws that are the same on every platform for a seed, which the distributions of the
-// standard library are not.
+// SeededDraws: random draws that are the same on every platform for a given seed, unlike those of
+// the standard library's distributions.
 //
 // Thread-safety: one thread at a time.
 #pragma once
@@ -27,7 +27,7 @@ class SeededDraws {
   // In [0, 1): one of 2^53 equally likely numbers.
   double Uniform() { return std::ldexp(static_cast<double>(generator_() >> 11), -53); }
 
-  // Of the standard normal distribution, by Box and Muller.
+  // From the standard normal distribution, by the Box-Muller transform.
   double Normal() {
     const double radius = std::sqrt(-2 * std::log1p(-Uniform()));
     return radius * std::cos(2 * std::numbers::pi * Uniform());

@@ -1,14 +1,14 @@
-// Status: the one error type between rooms, with the details a client needs to act.
+// Status: the one error type between modules, with the details that a client needs to act.
 //
 // Every error of ours carries an ErrorDetail payload; service/calls/status_mapping turns it into
-// google.rpc details. Choose the maker by who has to act:
+// google.rpc details. Choose the function by who has to act:
 //   InvalidArgument     the request is wrong        -> change the named field
 //   NotFound            no such resource            -> use another name
 //   FailedPrecondition  the resource is not usable  -> repair or load it first
 //   ResourceExhausted   the server is full          -> retry later, or ask for less
 //   Unavailable         the server is not ready     -> retry later
-//   Cancelled           the caller went away
-//   Internal            our fault
+//   Cancelled           the caller disconnected
+//   Internal            a bug in the server
 //
 // Thread-safety: values; free functions are pure.
 #pragma once
@@ -23,17 +23,17 @@
 
 namespace sinkd {
 
-// What a client needs beside the message.
+// What a client needs in addition to the message.
 struct ErrorDetail {
   std::string reason;   // UPPER_SNAKE, stable, e.g. "TOKEN_ID_OUT_OF_RANGE"
   std::string subject;  // the field path ("sample.token_ids[3]"), file, or resource ("models/a")
-  std::string value;    // the offending value, shortened; empty when there is none
-  std::string fix;      // the way out, an imperative sentence
+  std::string value;    // the offending value, shortened; empty if there is none
+  std::string fix;      // an imperative sentence
   std::optional<std::chrono::milliseconds> retry_after;  // set when retrying can help
 };
 
-// The message of the status is `what`, followed by the value and the fix where given. Message and
-// detail are UTF-8, whatever they quote: what is not is replaced by U+FFFD.
+// The message of the status is `what`, followed by the value and the fix if given. Message and
+// detail are always UTF-8: invalid bytes of what they quote are replaced by U+FFFD.
 absl::Status MakeError(absl::StatusCode code, std::string_view what, ErrorDetail detail);
 
 // `status` with its message as it is.
@@ -47,11 +47,11 @@ absl::Status Unavailable(std::string_view what, ErrorDetail detail);
 absl::Status Cancelled(std::string_view what);
 absl::Status Internal(std::string_view what);
 
-// The detail put in by MakeError; empty for a status that has none.
+// The detail that MakeError added; empty for a status without one.
 std::optional<ErrorDetail> GetErrorDetail(const absl::Status& status);
 
-// `text` for messages: cut to at most `max_bytes` on a UTF-8 boundary, control characters and what
-// is not UTF-8 replaced.
+// `text` for messages: truncated to at most `max_bytes` at a UTF-8 boundary, with control
+// characters and invalid UTF-8 replaced.
 std::string Shorten(std::string_view text, size_t max_bytes = 80);
 
 }  // namespace sinkd
@@ -59,7 +59,7 @@ std::string Shorten(std::string_view text, size_t max_bytes = 80);
 #define SINKD_CONCAT_INNER(a, b) a##b
 #define SINKD_CONCAT(a, b) SINKD_CONCAT_INNER(a, b)
 
-// The names are made with __COUNTER__, so that a lambda inside the expression may use the macros
+// __COUNTER__ makes the names unique, so that a lambda inside the expression can use the macros
 // too.
 #define SINKD_RETURN_IF_ERROR_INNER(status, expression) \
   do {                                                  \

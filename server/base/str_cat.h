@@ -1,5 +1,5 @@
-// StrCat: absl::StrCat that also takes std::string_view where absl was built with a string_view of
-// its own (Debian 12). Otherwise the same function.
+// StrCat: absl::StrCat that also accepts std::string_view if absl was built with its own
+// string_view (Debian 12). Otherwise the same function.
 #pragma once
 
 #include <string>

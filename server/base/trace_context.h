@@ -1,4 +1,4 @@
-// TraceContext: which trace a call belongs to, as its caller says by a traceparent
+// TraceContext: the trace that a call belongs to, from the caller's traceparent
 // (https://www.w3.org/TR/trace-context/).
 //
 // Thread-safety: pure function.
@@ -12,12 +12,12 @@ namespace sinkd {
 
 struct TraceContext {
   std::string trace_id;   // 32 of [0-9a-f], not all 0
-  std::string parent_id;  // 16 of them, not all 0: the caller's span
+  std::string parent_id;  // 16 of [0-9a-f], not all 0: the caller's span
   bool operator==(const TraceContext&) const = default;
 };
 
-// nullopt for what the specification has one ignore: anything but version 00 of exactly its form,
-// or a later version that begins in that form.
+// nullopt for values that the specification requires to be ignored: anything except version 00 in
+// its exact form, or a later version that begins with that form.
 std::optional<TraceContext> ParseTraceparent(std::string_view value);
 
 }  // namespace sinkd

@@ -1,9 +1,9 @@
-// WorkBeat: whether a thread that runs one job after the other goes on, for a watchdog to see.
+// WorkBeat: the heartbeat of a thread that runs one job after the other, for a watchdog.
 //
-// Whoever runs the jobs brackets each with a WorkBeat::Job; the job itself calls Beat() wherever it
-// has got a step further. Between two looks at Now, a thread that works and whose count stands
-// still has made no progress. Thread-safety: Now may be called from any thread, the rest belongs to
-// the thread that works.
+// The runner of the jobs wraps each in a WorkBeat::Job, and the job calls Beat() after each step. A
+// thread is stuck if it works and its count is the same in two calls of Now.
+// Thread-safety: Now may be called from any thread, everything else only from the thread that
+// works.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,11 @@ class WorkBeat {
  public:
   struct State {
     bool working = false;
-    int64_t beats = 0;  // only ever grows
+    int64_t beats = 0;  // never decreases
     bool operator==(const State&) const = default;
   };
 
-  // While it lives, this thread works, and Beat() counts here.
+  // During its lifetime, this thread works, and Beat() counts here.
   class Job {
    public:
     explicit Job(WorkBeat& beat);
@@ -32,8 +32,8 @@ class WorkBeat {
     WorkBeat* const outer_;
   };
 
-  // While it lives, Beat() of this thread counts for the job of a thread that waits for this one;
-  // null: for none.
+  // During its lifetime, Beat() on this thread counts for the job of a thread that waits for this
+  // thread; null: for no job.
   class Helper {
    public:
     explicit Helper(WorkBeat* beat);
@@ -45,7 +45,7 @@ class WorkBeat {
     WorkBeat* const outer_;
   };
 
-  // Whose job this thread runs; null where it runs none.
+  // The WorkBeat whose job this thread runs; null if it runs none.
   static WorkBeat* OfThisThread();
 
   State Now() const { return {working_.load(), beats_.load()}; }
@@ -56,7 +56,7 @@ class WorkBeat {
   std::atomic<int64_t> beats_ = 0;
 };
 
-// A step further, in the job that this thread runs; nothing where it runs none.
+// Counts a step of the job that this thread runs; does nothing without a job.
 void Beat();
 
 }  // namespace sinkd

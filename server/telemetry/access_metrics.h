@@ -1,6 +1,6 @@
-// AccessMetrics: who was not let in, and how the files are that tell who is.
+// AccessMetrics: refused calls, and the state of the files that control access.
 //
-// Labels are ports, codes and kinds of files: never a name or an address.
+// Labels are ports, codes and kinds of files, never names or addresses.
 // Thread-safety: all methods may be called from any thread.
 #pragma once
 
@@ -25,7 +25,7 @@ class AccessMetrics {
  public:
   explicit AccessMetrics(prometheus::Registry& registry);
 
-  // With UNAUTHENTICATED, PERMISSION_DENIED or RESOURCE_EXHAUSTED; other codes count as the second.
+  // For UNAUTHENTICATED, PERMISSION_DENIED and RESOURCE_EXHAUSTED; others count as the second.
   void Refused(AccessPort port, absl::StatusCode code);
 
   void Reloaded(AccessFile file, bool ok);

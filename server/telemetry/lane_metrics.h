@@ -1,4 +1,4 @@
-// LaneMetrics: what waits for the devices, by lane. Part of Metrics.
+// LaneMetrics: samples that wait for devices, by lane. Part of Metrics.
 //
 // Thread-safety: all methods may be called from any thread.
 #pragma once
@@ -20,10 +20,10 @@ class LaneMetrics {
  public:
   explicit LaneMetrics(prometheus::Registry& registry);
 
-  // Samples admitted and not yet running changed by so many.
+  // The number of samples admitted and not yet running changed by this.
   void DepthChanged(std::string_view lane, int64_t samples);
 
-  // A sample waited so long and runs.
+  // A sample started after this wait.
   void Waited(std::string_view lane, std::chrono::duration<double> time);
 
  private:

@@ -1,7 +1,7 @@
-// LatestRuns: what the latest run of each model found, as gauges labelled with the model.
+// LatestRuns: results of the latest run of each model, as gauges with the model as label.
 //
-// Series are bounded: there are at most kMostModels models, and the one whose run is the oldest
-// goes when another comes. A statistic that a run lacks has no series, rather than that of an
+// The number of series is bounded: at most kMostModels models, and a new one replaces the model
+// with the oldest run. A statistic that a run lacks has no series, instead of the value of an
 // earlier run or 0.
 //
 // Ownership: the registry is borrowed. Thread-safety: all methods may be called from any thread.
@@ -35,12 +35,12 @@ class LatestRuns {
 
   struct Series {
     std::string model;
-    std::array<prometheus::Gauge*, kStatistics> gauges{};  // null: the run lacks it
+    std::array<prometheus::Gauge*, kStatistics> gauges{};  // null: not in the run
   };
 
   // Under the lock.
   void SetGauge(size_t statistic, Series& series, std::optional<double> value);
-  Series& Newest(std::string_view model);  // its series, at the end of the list from now on
+  Series& Newest(std::string_view model);  // its series, moved to the end of the list
 
   std::array<prometheus::Family<prometheus::Gauge>*, kStatistics> families_{};
   std::mutex mutex_;

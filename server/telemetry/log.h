@@ -1,12 +1,12 @@
-// Log: one line an event on stderr, as text for a person or as JSON for a collector.
+// Log: one line per event on stderr, as text for people or as JSON for collectors.
 //
 //   Log(LogLevel::kInfo, "model loaded", {{"model", id}, {"seconds", 1.25}});
 //   text: 2026-01-02T03:04:05.678Z info model loaded model=smollm2 seconds=1.25
 //   json: {"time":"2026-01-02T03:04:05.678Z","level":"info","message":"model loaded",...}
 //
-// A line never holds a raw newline or control character, whatever the values hold, and always is
-// valid UTF-8. Keys are snake_case words of ours: request_id, method, model, code, seconds (always
-// in seconds), bytes.
+// A line never contains a newline or control character, whatever the values contain, and is always
+// valid UTF-8. Keys are fixed snake_case words: request_id, method, model, code, seconds (always in
+// seconds), bytes.
 // Thread-safety: all functions may be called from any thread; lines never mix.
 // Errors: none; a line that cannot be written is dropped.
 #pragma once
@@ -28,7 +28,7 @@ enum class LogFormat { kText, kJson };
 
 std::string_view LogLevelName(LogLevel level);  // "debug", "info", "warning", "error"
 
-// One key and its value. Borrows the key and string values: build it in the call to Log.
+// A key and its value. Borrows the key and string values, so build it in the call to Log.
 struct LogField {
   using Value = std::variant<std::string_view, int64_t, double, bool>;
 
@@ -51,7 +51,7 @@ struct LogField {
   Value value;
 };
 
-// Sets format and least level for the whole process. Until then: text, info.
+// Sets the format and the lowest level for the whole process. Default: text, info.
 void ConfigureLog(LogFormat format, LogLevel least);
 
 void Log(LogLevel level, std::string_view message, std::span<const LogField> fields);
@@ -60,13 +60,13 @@ inline void Log(LogLevel level, std::string_view message,
   Log(level, message, std::span<const LogField>(fields.begin(), fields.size()));
 }
 
-// The line Log would write, without its newline.
+// The line that Log would write, without its newline.
 std::string FormatLogLine(LogFormat format, std::chrono::system_clock::time_point time,
                           LogLevel level, std::string_view message,
                           std::span<const LogField> fields);
 
 // Sends lines (without newline) to `writer` instead of stderr; an empty one restores stderr. Calls
-// never overlap.
+// do not overlap.
 void SetLogWriter(std::function<void(std::string_view line)> writer);
 
 }  // namespace sinkd

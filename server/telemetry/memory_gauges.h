@@ -1,4 +1,4 @@
-// MemoryGauges: the memory budget of each device and what is taken of it. Internal to this room.
+// MemoryGauges: the memory budget of each device and its use. Internal to this module.
 //
 // Thread-safety: all methods may be called from any thread.
 #pragma once
@@ -17,9 +17,9 @@ class MemoryGauges {
  public:
   explicit MemoryGauges(prometheus::Registry& registry);
 
-  // `reserved`: by loads and forward passes under way.
+  // `reserved`: by running loads and forward passes.
   void Set(const std::string& device, int64_t budget, int64_t weights, int64_t reserved);
-  void SetEvictions(int64_t total);  // never less than before
+  void SetEvictions(int64_t total);  // never decreases
 
  private:
   prometheus::Family<prometheus::Gauge>& budget_;

@@ -1,5 +1,5 @@
-// PhaseTimes: where the time of one call goes, summed over its samples. What is added here counts
-// in the metrics of all calls too.
+// PhaseTimes: the time that one call spends in each phase, summed over its samples. It also counts
+// in the metrics of all calls.
 //
 // Ownership: borrows `metrics`. Thread-safety: all methods may be called from any thread.
 #pragma once
@@ -23,7 +23,7 @@ class PhaseTimes {
 
   void Add(SamplePhase phase, Duration took);
 
-  // "queue_seconds" and so on, of the phases that took any time.
+  // "queue_seconds" and so on, for phases that took any time.
   std::vector<LogField> Fields() const;
 
  private:

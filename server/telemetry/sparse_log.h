@@ -1,4 +1,4 @@
-// SparseLog: something that may happen thousands of times a second, as one line in a while.
+// SparseLog: a rate-limited log line for an event that can occur thousands of times per second.
 //
 // Thread-safety: all methods may be called from any thread. Errors: as Log.
 #pragma once
@@ -20,8 +20,8 @@ class SparseLog {
 
   explicit SparseLog(std::chrono::seconds between) : between_(between) {}
 
-  // A line, unless the last one is less than `between` ago. It has "times": how often this was
-  // called since that one.
+  // Writes a line, unless the last one was less than `between` ago. Its field "times" is the number
+  // of calls since then.
   void Note(LogLevel level, std::string_view message, std::span<const LogField> fields,
             Clock::time_point now = Clock::now());
   void Note(LogLevel level, std::string_view message, std::initializer_list<LogField> fields,

@@ -1,4 +1,4 @@
-// TraceFields: the trace of a call, as the fields of each of its log lines.
+// TraceFields: the trace of a call, as fields of its log lines.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace sinkd {
 
-// Borrows `trace`; none without one.
+// Borrows `trace`. Empty without a trace.
 inline std::vector<LogField> TraceFields(const std::optional<TraceContext>& trace) {
   if (!trace) return {};
   return {{"trace_id", trace->trace_id}, {"parent_id", trace->parent_id}};
