@@ -1,5 +1,5 @@
-// LoadCheckpoint: the registry's loader for real folders - weights through the engine, text through
-// the tokenizer.
+// LoadCheckpoint: the registry's loader of folders. The engine reads weights, the tokenizer reads
+// text.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,8 @@
 
 namespace sinkd {
 
-// Reads both halves of a checkpoint. A tokenizer that cannot be read is no error: the result then
-// says why in tokenizer_problem, and token ids still work. Errors: those of Model::Load.
+// Reads weights and tokenizer of a checkpoint. An unreadable tokenizer is not an error: the result
+// gives the reason in tokenizer_problem, and token ids work. Errors: those of Model::Load.
 absl::StatusOr<LoadedModel> LoadCheckpoint(const std::filesystem::path& folder,
                                            const LoadOptions& options,
                                            const Registry::Progress& progress,

@@ -1,10 +1,10 @@
-// Memory that was freed goes back to the machine.
+// Returns freed memory to the system.
 #pragma once
 
 namespace sinkd {
 
-// Large weights go back by themselves (engine/weights/weight_memory.h), but the C library keeps
-// freed blocks of up to 32 MiB for itself: small weights, tokenizers and activations would stay
+// Large weights are returned without this (engine/weights/weight_memory.h), but the C library keeps
+// freed blocks of up to 32 MiB, so small weights, tokenizers and activations would stay in memory
 // after a failed load or an unloaded model. Takes milliseconds. Thread-safety: may be called from
 // any thread.
 void ReturnFreeMemory();

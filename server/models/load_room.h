@@ -1,5 +1,5 @@
-// FindRoom: whether a load has room, which models would have to go for it, and the error when that
-// is not enough. The one rule by which Registry refuses a load and says that a plan does not fit.
+// FindRoom: whether a load has room, which models it would evict, and the error if that is not
+// enough. Registry uses this one rule to refuse loads and to report that a plan does not fit.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -15,10 +15,10 @@
 
 namespace sinkd {
 
-// A model that holds memory, or is about to.
+// A model that holds memory or will soon hold it.
 struct Resident {
   std::string id;
-  std::string doing;  // what keeps it there besides users and pin, "being loaded"; empty: nothing
+  std::string doing;  // another reason why it must stay, "being loaded"; empty: none
   bool pinned = false;
   int64_t users = 0;
   int64_t last_use = 0;  // later uses have larger numbers
@@ -30,9 +30,9 @@ struct Resident {
 // One device of a load. Bytes.
 struct DeviceBudget {
   MemorySnapshot now;         // before the load
-  int64_t wanted_bytes = 0;   // by the weights
-  int64_t pinned_bytes = 0;   // of models that are pinned
-  int64_t evicted_bytes = 0;  // of models that would go for the load
+  int64_t wanted_bytes = 0;   // for the weights
+  int64_t pinned_bytes = 0;   // of pinned models
+  int64_t evicted_bytes = 0;  // of models that the load would evict
   bool fits = true;
 
   // Whether a pass that takes `bytes` would have room once the model is loaded and nothing else
@@ -42,14 +42,14 @@ struct DeviceBudget {
 
 struct LoadRoom {
   std::map<std::string, DeviceBudget> devices;  // by name
-  // Ids of the models that would go: of those that can, the least recently used first, none that
-  // would not help. Empty when all of them would not be enough.
+  // Ids of the models to evict: the least recently used that may be evicted first, and only models
+  // that help. Empty if evicting all of them would not be enough.
   std::vector<std::string> victims;
-  absl::Status refusal;  // RESOURCE_EXHAUSTED saying what is missing, and who holds it; OK: it fits
+  absl::Status refusal;  // RESOURCE_EXHAUSTED with what is missing and who holds it; OK: it fits
 };
 
-// For weights of `id` that take `wanted`, on devices as `now` (MemoryBudget::Look) beside
-// `residents`. A resident of the same id counts as unloaded.
+// For weights of `id` that need `wanted`, on devices in the state `now` (MemoryBudget::Look) with
+// `residents`. A resident with the same id counts as unloaded.
 LoadRoom FindRoom(const std::string& id, const DeviceBytes& wanted,
                   const std::map<std::string, MemorySnapshot>& now,
                   std::vector<Resident> residents);

@@ -1,7 +1,7 @@
-// MemoryBudget: what may be held on each device, and what is: weights of models, loads under way,
-// forward passes. Every holder asks first, so that two at once cannot take the same room.
+// MemoryBudget: the memory budget of each device and its use by weights, loads and forward passes.
+// Memory is always reserved before it is used, so that no two users take the same bytes.
 //
-// Ownership: a hold gives back when it is destroyed, and may outlive the budget.
+// Ownership: a hold returns its memory when destroyed, and may outlive the budget.
 // Thread-safety: all methods may be called from any thread; a hold by one thread at a time.
 #pragma once
 
@@ -22,33 +22,33 @@ namespace sinkd {
 
 using DeviceBytes = std::map<std::string, int64_t>;  // by device, "cpu", "cuda:0"
 
-// One device, at one moment; bytes.
+// One device at one moment, in bytes.
 struct MemorySnapshot {
   std::string device;
-  int64_t budget_bytes = 0;   // 0: the device does not say what it has, and nothing is refused
+  int64_t budget_bytes = 0;   // 0: the device's memory is unknown, and nothing is refused
   int64_t weight_bytes = 0;   // of models in memory
-  int64_t loading_bytes = 0;  // of loads under way
-  int64_t running_bytes = 0;  // of forward passes under way
-  int64_t free_bytes = 0;     // what the device has left; 0: it does not say
+  int64_t loading_bytes = 0;  // of running loads
+  int64_t running_bytes = 0;  // of running forward passes
+  int64_t free_bytes = 0;     // free memory of the device; 0: unknown
 };
 
-// What a load of `wanted` bytes lacks on the device, by its budget or by what is free; 0: it has
-// room. Passes under way do not count, since a load waits for them.
+// Bytes that a load of `wanted` bytes lacks on the device, in its budget or free memory; 0 if it
+// fits. Running passes do not count, since a load waits for them.
 int64_t MissingBytes(const MemorySnapshot& device, int64_t wanted);
 
 class MemoryBudget {
  public:
   enum class Use { kWeights, kLoading, kRunning };
 
-  // Part of the budget, in use until the hold is destroyed.
+  // A reserved part of the budget, until the hold is destroyed.
   class Hold {
    public:
-    Hold() = default;  // of nothing
+    Hold() = default;  // reserves nothing
     Hold(Hold&&) = default;
     Hold& operator=(Hold&& other) noexcept;
     ~Hold() { Release(); }
 
-    void Become(Use use);  // the same bytes, for something else
+    void Become(Use use);  // changes the use of the same bytes
     const DeviceBytes& bytes() const { return bytes_; }
 
    private:
@@ -61,27 +61,27 @@ class MemoryBudget {
     DeviceBytes bytes_;
   };
 
-  // `room` says what a device has free; an empty one is RoomOnDevice. The budget of a device that
-  // `limits` does not name is nine tenths of that when the device is first asked for; the rest is
-  // for what is not counted.
+  // `room` returns the free memory of a device; empty: RoomOnDevice. The budget of a device that
+  // `limits` does not name is nine tenths of its free memory at the first use; the rest is for what
+  // is not counted.
   explicit MemoryBudget(DeviceBytes limits = {},
                         std::function<int64_t(const std::string& device)> room = {});
 
-  // Of the devices of `wanted`.
+  // The state of the devices in `wanted`.
   std::map<std::string, MemorySnapshot> Look(const DeviceBytes& wanted) const;
 
-  // For a load; nullopt when bytes are missing (MissingBytes). Passes that run are not waited for.
+  // Reserves for a load, without waiting for passes; nullopt if bytes are missing (MissingBytes).
   std::optional<Hold> TryHold(const DeviceBytes& wanted);
 
-  // Waits until no pass that runs takes of the room of `load`, which is held. False when `stop`
-  // came first.
+  // Waits until no running pass uses memory that `load` has reserved. False if `stop` is triggered
+  // first.
   bool WaitForRuns(const Hold& load, std::stop_token stop) const;
 
-  // For a pass that takes `bytes` on each of `devices`, beside all else. RESOURCE_EXHAUSTED naming
-  // what it takes, what there is and the ways out.
+  // Reserves `bytes` on each of `devices` for a pass. RESOURCE_EXHAUSTED, naming what it needs,
+  // what is available, and fixes.
   absl::StatusOr<Hold> HoldRun(std::span<const std::string> devices, int64_t bytes);
 
-  // Of all devices that were named or asked for, by name.
+  // The state of all devices named or used so far, by name.
   std::vector<MemorySnapshot> Snapshot() const;
 
  private:

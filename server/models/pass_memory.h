@@ -1,4 +1,4 @@
-// PassMemory: holds of a memory budget for the passes of one model, of samples and studies alike.
+// PassMemory: reserves memory of the budget for the passes of one model, for samples and studies.
 //
 // Ownership: borrows the model's info. Thread-safety: all methods may be called from any thread.
 // Errors: RESOURCE_EXHAUSTED, as MemoryBudget::HoldRun.
@@ -21,12 +21,12 @@ class PassMemory {
  public:
   PassMemory(const ModelInfo& info, std::shared_ptr<MemoryBudget> budget);
 
-  // On each of the model's devices, for a pass over samples of these lengths (ForwardBytes) and
-  // `beside` bytes more.
+  // On each device of the model, for a pass over samples of these lengths (ForwardBytes) plus
+  // `beside` bytes.
   absl::StatusOr<MemoryBudget::Hold> Hold(std::span<const int64_t> lengths,
                                           int64_t beside = 0) const;
 
-  // On the device of the embedding alone.
+  // On the device of the embedding only.
   absl::StatusOr<MemoryBudget::Hold> HoldAtHome(int64_t bytes) const;
 
  private:

@@ -1,12 +1,12 @@
-// Registry: the models under one root folder and their life - listing, planning, loading, handing
-// out, unloading. Clients name ids, never paths.
+// Registry: the models under one root folder and their states: listing, planning, loading, handing
+// out, unloading. Clients use ids, never paths.
 //
-// Handles (shared_ptr<const LoadedModel>) keep a model alive while in use; after Unload the memory
-// goes when the last handle does. A load reserves what its plan says before it starts; where the
-// budget has no room, models that are READY, not pinned and without a handle are unloaded, the
-// least recently used first. Thread-safety: all methods may be called from any thread. A load or
-// plan runs on the caller's thread and stalls no other model; a second caller loading the same
-// model follows the first. Errors: INVALID_ARGUMENT for an id that is not one; NOT_FOUND;
+// Handles (shared_ptr<const LoadedModel>) keep a model alive while it is in use; after Unload, the
+// memory is freed with the last handle. A load first reserves what its plan needs. If the budget
+// has no room, models that are READY, not pinned and without a handle are unloaded, the least
+// recently used first. Thread-safety: all methods may be called from any thread. A load or plan
+// runs on the caller's thread and does not block other models; a second caller that loads the same
+// model follows the first. Errors: INVALID_ARGUMENT for an invalid id; NOT_FOUND;
 // FAILED_PRECONDITION (not loaded, cannot be loaded); UNAVAILABLE with retry_after (being loaded or
 // unloaded); RESOURCE_EXHAUSTED.
 #pragma once
@@ -34,8 +34,8 @@ namespace sinkd {
 
 enum class ModelState {
   kAvailable,  // on disk only
-  kLoading,    // being read; not in memory as a whole
-  kReady,      // handed out by Acquire
+  kLoading,    // being read; not completely in memory
+  kReady,      // Acquire returns it
   kUnloading,  // no longer handed out; handles still hold it
   kFailed,     // the last load failed
 };
@@ -43,7 +43,7 @@ enum class ModelState {
 struct LoadedModel {
   std::string id;
   std::unique_ptr<Model> model;
-  std::unique_ptr<Tokenizer> tokenizer;  // null when the folder has none: token ids only
+  std::unique_ptr<Tokenizer> tokenizer;  // null: token ids only
   std::string tokenizer_problem;         // why it is null
 };
 
@@ -52,17 +52,17 @@ using ModelHandle = std::shared_ptr<const LoadedModel>;
 struct ModelEntry {
   std::string id;
   ModelState state = ModelState::kAvailable;
-  std::optional<DecoderSpec> spec;  // read from config.json; empty when it cannot be
-  std::optional<ModelInfo> info;    // when loaded
-  bool has_chat_template = false;   // when loaded
-  std::string failure;              // kFailed, or why spec is empty
-  bool pinned = false;              // when loaded: no other load makes it go
-  int64_t users = 0;                // handles that Acquire gave and that still live
-  std::chrono::system_clock::time_point last_used;  // when loaded: since then, or last acquired or
-                                                    // let go of
+  std::optional<DecoderSpec> spec;                  // from config.json; empty if unreadable
+  std::optional<ModelInfo> info;                    // when loaded
+  bool has_chat_template = false;                   // when loaded
+  std::string failure;                              // kFailed, or why spec is empty
+  bool pinned = false;                              // when loaded: no other load evicts it
+  int64_t users = 0;                                // live handles from Acquire
+  std::chrono::system_clock::time_point last_used;  // when loaded: last loaded, acquired or
+                                                    // released
 };
 
-// A plan, and what memory there is for it.
+// A plan and the memory available for it.
 struct PlannedLoad {
   ModelPlan plan;
   LoadRoom room;  // what Load would find now
@@ -72,65 +72,65 @@ class Registry {
  public:
   using Progress = std::function<void(const LoadProgress&)>;
 
-  // Reads a checkpoint folder; the registry fills in the result's id. An error becomes the model's
-  // failure, but CANCELLED leaves the model as it was.
+  // Reads a checkpoint folder; the registry sets the id of the result. An error becomes the model's
+  // failure, except CANCELLED, which leaves the model unchanged.
   using Loader = std::function<absl::StatusOr<LoadedModel>(
       const std::filesystem::path& folder, const LoadOptions& options, const Progress& progress,
       std::stop_token stop)>;
 
-  // Told of every change of a model's state, in order. kReady: its memory is taken
-  // (`weight_bytes`); kAvailable and kFailed: it holds none. Called under the registry's lock: be
-  // brief, and call no method of the registry.
+  // Called for every change of a model's state, in order. kReady: it holds memory
+  // (`weight_bytes`); kAvailable and kFailed: it holds none. Called under the registry's lock, so
+  // it must be quick and must not call the registry.
   using Observer = std::function<void(std::string_view id, ModelState state, int64_t weight_bytes)>;
 
-  // Told once of each folder of the root whose name is no model id; names that begin with '.' are
-  // not. Called without a lock.
+  // Called once for each folder of the root whose name is not a model id, except names that begin
+  // with '.'. Called without a lock.
   using SkipObserver = std::function<void(std::string_view name)>;
 
-  // `root` is resolved once. A model folder is a directory directly beneath it whose name is a
-  // model id, or a link there to a directory anywhere, since only the operator can place one; any
-  // other entry of `root` is passed over, and told to `skipped`, from the constructor on. One that
-  // is a model of a Hugging Face cache stands for its snapshot (models/model_folder.h). An empty
-  // `loader` is LoadCheckpoint, no `budget` one without limits of its own.
+  // `root` is resolved once. A model folder is a directory directly below it whose name is a model
+  // id, or a link there to a directory anywhere, since only the operator can create one. All other
+  // entries of `root` are skipped and reported to `skipped`, from the constructor on. A model of a
+  // Hugging Face cache stands for its snapshot (models/model_folder.h). Default `loader`:
+  // LoadCheckpoint. Default `budget`: one without configured limits.
   Registry(std::filesystem::path root, LoadOptions defaults, Loader loader = {},
            Observer observer = {}, std::shared_ptr<MemoryBudget> budget = nullptr,
            SkipObserver skipped = {});
-  // Handles may outlive the registry; calls of its methods may not.
+  // Handles may outlive the registry; running calls of its methods may not.
   ~Registry();
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  // All models under the root and those still in memory, by id. Reads a config.json only when it
-  // has changed since the last call.
+  // All models under the root and those still in memory, by id. Reads a config.json only if it has
+  // changed since the last call.
   std::vector<ModelEntry> List() const;
   absl::StatusOr<ModelEntry> Get(std::string_view id) const;
 
-  // Returns when the model is ready. A READY model answers at once, but FAILED_PRECONDITION when it
-  // is held on another device, in another compute type or with another residency; the device "auto"
-  // is wherever it is held. `progress` may be empty. `stop` abandons the wait (CANCELLED); the load
-  // itself is abandoned only when the caller that began it stops, and then one of its followers
-  // begins anew. `pinned` is what the model is from now on; empty: false, or what it is already.
-  // `caller` is for the log: of the load, and of what is unloaded for it.
+  // Returns when the model is ready. For a READY model it returns at once, with FAILED_PRECONDITION
+  // if the model has another device, compute type or residency; the device "auto" matches any
+  // placement. `progress` may be empty. `stop` ends the wait (CANCELLED). The load itself stops
+  // only if the caller that started it stops; one of its followers then starts again. `pinned`
+  // applies to the model from now on; empty: false for a new load, else unchanged. `caller` is for
+  // the log lines of the load and of the models that it evicts.
   absl::StatusOr<ModelEntry> Load(std::string_view id, const LoadOptions& options,
                                   const Progress& progress, std::stop_token stop,
                                   std::optional<bool> pinned = std::nullopt,
                                   std::string_view caller = {});
 
-  // As PlanModel (engine/model_plan.h), for a model in any state, which does not change: one that
-  // is loaded is planned as if it were unloaded first. Does not fit exactly when Load would refuse
-  // it for want of memory.
+  // As PlanModel (engine/model_plan.h), for a model in any state, without changing it. A loaded
+  // model is planned as if it were unloaded first. The plan does not fit exactly when Load would
+  // refuse the model for lack of memory.
   absl::StatusOr<PlannedLoad> Plan(std::string_view id, const LoadOptions& options,
                                    int64_t positions, std::stop_token stop = {}) const;
 
-  // Hands the model out no more; its entry is kUnloading while handles live, else kAvailable.
-  // Unloading a model that is kUnloading changes nothing.
+  // Stops handing out the model. Its state is kUnloading while handles live, else kAvailable.
+  // Unloading a kUnloading model has no effect.
   absl::StatusOr<ModelEntry> Unload(std::string_view id);
-  // A handle of the caller's own, counted as one user until its last copy is gone.
+  // Returns a handle that counts as one user until its last copy is gone.
   absl::StatusOr<ModelHandle> Acquire(std::string_view id) const;
 
   const LoadOptions& defaults() const { return defaults_; }
   const std::shared_ptr<MemoryBudget>& budget() const;
-  // Models unloaded to make room for others, since the start.
+  // Number of models evicted since the start.
   int64_t evictions() const;
 
  private:

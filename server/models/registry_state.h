@@ -1,6 +1,6 @@
-// What a Registry and the handles it gave share. Internal to this room.
+// State shared by a Registry and its handles. Internal to this module.
 //
-// Thread-safety: `mutex` guards the slots; methods say when they want it held.
+// Thread-safety: `mutex` guards the slots; comments say which methods require it.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,7 @@
 
 namespace sinkd {
 
-// One model's life. Guarded by State::mutex.
+// The state of one model. Guarded by State::mutex.
 struct Registry::Slot {
   struct Unload {  // for the log
     std::string why;
@@ -26,23 +26,23 @@ struct Registry::Slot {
 
   ModelState state = ModelState::kAvailable;
   std::string failure;    // of the last load; empty unless kFailed
-  LoadOptions options;    // of the load that runs or is done
-  std::string caller;     // that began that load
+  LoadOptions options;    // of the running or finished load
+  std::string caller;     // who started that load
   LoadProgress progress;  // kLoading
   ModelHandle handle;     // kReady
   bool pinned = false;    // kLoading, kReady, kUnloading
-  int64_t users = 0;      // handles given out
+  int64_t users = 0;      // live handles
   int64_t last_use = 0;   // in the order of State::uses
   std::chrono::system_clock::time_point last_used;
-  DeviceBytes held;               // what is reserved for it
+  DeviceBytes held;               // memory reserved for it
   std::optional<ModelInfo> info;  // kReady and kUnloading
   bool has_chat_template = false;
   std::optional<Unload> unload;  // kUnloading
-  int64_t loads_ended = 0;       // tells a follower that the load it follows is over
+  int64_t loads_ended = 0;       // shows followers that the load is over
   absl::Status last_result;      // of that load
 };
 
-// Shared with the handles, whose last release ends an unload.
+// Shared with the handles; releasing the last handle ends an unload.
 struct Registry::State {
   std::filesystem::path root;
   Loader loader;
@@ -54,19 +54,19 @@ struct Registry::State {
   std::mutex mutex;
   std::condition_variable_any changed;
   std::map<std::string, Slot, std::less<>> slots;
-  std::set<std::string> skipped;  // told to on_skipped
+  std::set<std::string> skipped;  // reported to on_skipped
   int64_t uses = 0;
   int64_t evictions = 0;
 
-  // The folders of the root that are called by a model id; tells the others to on_skipped.
+  // The folders of the root with a model id as name; reports the others to on_skipped.
   std::vector<std::string> FolderIds();
 
-  // The folder of a model; empty when there is none.
+  // The folder of a model; empty if there is none.
   std::filesystem::path Folder(std::string_view id) const {
     return ModelFolder(root / std::filesystem::path(id));
   }
 
-  // The slot of `id`, under the lock; null when the model was never touched.
+  // The slot of `id`, under the lock; null if the model was never used.
   Slot* Find(std::string_view id) {
     const auto found = slots.find(id);
     return found == slots.end() ? nullptr : &found->second;
@@ -85,10 +85,10 @@ struct Registry::State {
     slot.last_used = std::chrono::system_clock::now();
   }
 
-  // A handle of its own for one user. Under the lock.
+  // A new handle for one user. Under the lock.
   static ModelHandle Lend(const std::shared_ptr<State>& self, const std::string& id, Slot& slot);
 
-  // Of all models under the root and those still in memory, in order.
+  // Of all models under the root and those still in memory, in ascending order.
   std::vector<std::string> Ids();
   ModelEntry Describe(const std::string& id);
   absl::Status CheckSame(std::string_view id, const Slot& slot, const LoadOptions& wanted) const;
@@ -98,12 +98,12 @@ struct Registry::State {
   std::vector<Resident> Residents() const;                                // under the lock
   LoadRoom Room(const std::string& id, const DeviceBytes& wanted) const;  // under the lock
   absl::StatusOr<MemoryBudget::Hold> MakeRoom(const std::string& id, const DeviceBytes& wanted);
-  // `options` with what the budget leaves to "auto" beside the other models that cannot go.
+  // `options` with the memory that the budget leaves for "auto" after models that must stay.
   LoadOptions WithinBudget(const std::string& id, LoadOptions options);
   absl::StatusOr<PlannedLoad> Plan(const std::string& id, const std::filesystem::path& folder,
                                    const LoadOptions& options, int64_t positions,
                                    std::stop_token stop);
-  // Decides what `options` leaves open, so that the load takes what is reserved.
+  // Resolves the defaults of `options`, so that the load uses what is reserved.
   absl::StatusOr<MemoryBudget::Hold> Reserve(const std::string& id,
                                              const std::filesystem::path& folder,
                                              LoadOptions& options, std::stop_token stop);

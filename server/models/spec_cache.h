@@ -1,5 +1,5 @@
-// SpecCache: config.json files and GGUF headers already read, so that listing models costs one stat
-// each.
+// SpecCache: a cache of config.json files and GGUF headers, so that listing models costs one stat
+// per model.
 //
 // Thread-safety: Read may be called from any thread; files are read outside the lock.
 #pragma once
@@ -17,8 +17,8 @@ namespace sinkd {
 
 class SpecCache {
  public:
-  // What ReadDecoderSpec(folder) gives, errors included; read anew when the file it comes from, or
-  // that file's time or size, has changed.
+  // Returns the result of ReadDecoderSpec(folder), including errors; reads again if the file, or
+  // its time or size, has changed.
   absl::StatusOr<DecoderSpec> Read(const std::filesystem::path& folder);
 
  private:

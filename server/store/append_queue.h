@@ -1,5 +1,5 @@
-// AppendQueue: appends that arrive together go to disk together. While one transaction is being
-// synced, the calls that come meanwhile gather and make up the next one.
+// AppendQueue: group commit. While one transaction is being synced, further appends gather and form
+// the next transaction.
 //
 // Thread-safety: Append may be called from any thread, and returns when its records are on disk.
 #pragma once
@@ -22,10 +22,10 @@ namespace sinkd {
 
 class AppendQueue {
  public:
-  // The database outlives the queue.
+  // The database must outlive the queue.
   AppendQueue(Database& database, std::function<StoreTime()> now);
 
-  // The records have been checked (run_rules.h).
+  // The records must have passed the checks (run_rules.h).
   absl::StatusOr<std::vector<Kept>> Append(std::string_view run_id, std::span<const Record> records,
                                            const AppendOptions& options);
 
@@ -44,7 +44,7 @@ class AppendQueue {
   const std::function<StoreTime()> now_;
   std::mutex mutex_;
   std::condition_variable progress_;
-  std::deque<Waiting*> waiting_;  // the one in front writes, for those behind it too
+  std::deque<Waiting*> waiting_;  // the first one writes for all
 };
 
 }  // namespace sinkd

@@ -1,7 +1,7 @@
-// Database: one connection that writes and a few that read, so that a read waits for no write.
+// Database: one connection for writes and a few for reads, so that reads do not wait for writes.
 //
 // Thread-safety: all methods may be called from any thread; they wait their turn.
-// Errors: the action's, and what it throws, as one (base/containment.h).
+// Errors: those of the action, and its exceptions as errors (base/containment.h).
 #pragma once
 
 #include <condition_variable>
@@ -21,20 +21,19 @@ class Database {
  public:
   using Action = std::function<absl::Status(Connection&)>;
 
-  // Opens the writer; readers are opened when first needed, `readers` at most.
+  // Opens the writer. Readers are opened when first needed, at most `readers`.
   static absl::StatusOr<std::unique_ptr<Database>> Open(const Connect& connect_writer,
                                                         const Connect& connect_reader, int readers);
 
-  // One transaction, durable on OK and without effect on an error; but after UNAVAILABLE its effect
-  // is unknown.
-  // Where there is no room, the connection makes some and the action runs a second time, so it
-  // begins by emptying what it fills.
+  // One transaction, durable on OK and without effect on an error, except that its effect is
+  // unknown after UNAVAILABLE. If the disk is full, the connection makes room and the action runs a
+  // second time, so it must first clear what it fills.
   absl::Status Write(const Action& action, Room room = Room::kOrdinary);
-  // The writer outside a transaction, with the room that is kept for removals; again twice.
+  // The writer outside a transaction, with the reserve for removals; may also run twice.
   absl::Status Maintain(const Action& action);
-  // The action runs twice when the connection was lost, so it begins by emptying what it fills.
+  // The action runs twice if the connection was lost, so it must first clear what it fills.
   absl::Status Read(const Action& action);
-  // The same, without a look at the files: what is still open can be read.
+  // The same without checking the files, since what is still open can be read.
   absl::Status ReadUnchecked(const Action& action);
 
  private:

@@ -13,23 +13,23 @@
 namespace sinkd {
 
 struct StoreOptions {
-  int readers = 4;  // reads that may go on at once, beside one write; at least 1
+  int readers = 4;  // concurrent reads, besides one write; at least 1
   std::function<StoreTime()> now = [] {
     return std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
   };
 };
 
-// `folder`/runs.db, both made when missing, readable by this user alone, for as long as the store
-// is there by this process alone. The whole file is checked, which takes about a second a gigabyte
-// when the system has it in memory. On a full disk a store that was there is opened all the same,
+// Opens `folder`/runs.db; creates both if missing, readable by this user only. During the lifetime
+// of the store, no other process can use it. Checks the whole file, which takes about a second per
+// gigabyte if the system has it in memory. On a full disk, an existing store can still be opened,
 // for reading and removing. Errors: FAILED_PRECONDITION STORE_IN_USE, STORE_DAMAGED, STORE_TOO_NEW
-// or STORE_UNUSABLE (no such rights).
+// or STORE_UNUSABLE (missing permissions).
 absl::StatusOr<std::unique_ptr<RunStore>> OpenSqliteStore(const std::filesystem::path& folder,
                                                           const StoreOptions& options);
 
-// `url`: postgresql://user:password@host:port/database?parameter=value, as libpq reads it. Tables
-// are made when missing; several servers may do so at once. A connection that breaks is made anew.
-// No message or log line of the store holds the password.
+// `url`: postgresql://user:password@host:port/database?parameter=value, as libpq parses it. Creates
+// missing tables; several servers may do so at the same time. Restores a connection that breaks.
+// No message or log line of the store contains the password.
 // Errors: INVALID_ARGUMENT STORE_URL_INVALID; UNAVAILABLE STORE_UNREACHABLE; FAILED_PRECONDITION
 // STORE_TOO_NEW or STORE_UNUSABLE (refused).
 absl::StatusOr<std::unique_ptr<RunStore>> OpenPostgresStore(const std::string& url,

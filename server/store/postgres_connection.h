@@ -1,6 +1,6 @@
 // Connection to a PostgreSQL server through libpq. Values travel in binary form.
 //
-// libpq and not a C++ library above it, because those speak in exceptions and in text.
+// Uses libpq directly, because the C++ libraries above it use exceptions and text.
 // Thread-safety: one thread at a time.
 #pragma once
 
@@ -32,7 +32,7 @@ class PostgresConnection : public Connection {
   absl::Status Reconnect() override;
   bool MakeRoom(Room /*room*/) override { return false; }
   absl::Status CheckFiles() override { return absl::OkStatus(); }
-  // PostgreSQL does so by itself (autovacuum).
+  // PostgreSQL does this by itself (autovacuum).
   absl::StatusOr<bool> ReclaimSpace() override { return false; }
   absl::StatusOr<int64_t> SizeOnDisk() override;
   absl::StatusOr<std::filesystem::path> Copy(const std::stop_token& stop) override;
@@ -40,14 +40,14 @@ class PostgresConnection : public Connection {
  private:
   explicit PostgresConnection(PGconn* handle) : handle_(handle) {}
   absl::Status SetUp();
-  // The name of the statement on the server, prepared when it is new.
+  // The name of the statement on the server; prepares a new one.
   absl::StatusOr<std::string> Prepare(std::string_view sql, const Values& parameters);
   absl::Status Send(const std::string& name, const Values& parameters);
   absl::Status SendPiped(const std::string& name, std::span<const Values> parameters,
                          std::vector<int64_t>& rows);
   absl::Status ReadRows(const RowReader& reader);
   void Cancel();
-  // What the result says, or the connection when there is none.
+  // The error of the result, or of the connection if there is no result.
   absl::Status Error(const PGresult* result);
 
   PGconn* const handle_;

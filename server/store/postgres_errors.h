@@ -1,4 +1,4 @@
-// What PostgreSQL's errors mean for the store.
+// Turns PostgreSQL's errors into the store's.
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,10 @@
 
 namespace sinkd {
 
-// `state` is a SQLSTATE of five characters, or empty for an error of libpq's.
+// `state` is a SQLSTATE of five characters, or empty for an error from libpq.
 absl::Status PostgresError(std::string_view state, std::string_view message);
 
-// `message` is libpq's for a connection that was not made, which has no SQLSTATE.
+// `message` is libpq's for a failed connection, which has no SQLSTATE.
 absl::Status PostgresConnectError(std::string_view message);
 
 }  // namespace sinkd

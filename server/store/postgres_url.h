@@ -1,4 +1,4 @@
-// PostgresUrl: the parts of a connection URL that may be shown.
+// PostgresUrl: the parts of a connection URL that are not secret.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 namespace sinkd {
 
 struct PostgresUrl {
-  std::string user, host, port, database;  // empty where the URL leaves them to libpq
+  std::string user, host, port, database;  // empty if the URL leaves them to libpq
 
-  // libpq's own reading. Errors: INVALID_ARGUMENT STORE_URL_INVALID, which does not repeat the URL,
-  // because a password with a character that should have been encoded could be anywhere in it.
+  // Parses with libpq. Errors: INVALID_ARGUMENT STORE_URL_INVALID, without the URL, because a
+  // password with a character that should have been encoded could be anywhere in it.
   static absl::StatusOr<PostgresUrl> Parse(const std::string& url);
 
   // postgresql://user@host:port/database

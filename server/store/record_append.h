@@ -13,20 +13,20 @@
 
 namespace sinkd {
 
-// One caller's records. They have been checked (run_rules.h).
+// The records of one caller, after the checks (run_rules.h).
 struct AppendRequest {
   std::string_view run_id;
   std::span<const Record> records;
   AppendOptions options;
-  // An entry a record, or why this run takes none.
+  // One entry per record, or why this run accepts none.
   absl::StatusOr<std::vector<Kept>> answer = std::vector<Kept>();
 };
 
-// Adds a request's records inside the writer's transaction and sets its answer. The status is that
-// of the database; when it is an error, the transaction has to be rolled back.
+// Adds a request's records within the writer's transaction and sets its answer. Returns the status
+// of the database; on an error, the transaction must be rolled back.
 absl::Status AppendRecords(Connection& connection, StoreTime now, AppendRequest& request);
 
-// Of `keys`, those that the run holds: an entry a key.
+// For each of `keys`, what the run holds under it.
 absl::StatusOr<std::vector<bool>> FindKeys(Connection& connection, int64_t run_number,
                                            std::span<const std::string_view> keys);
 

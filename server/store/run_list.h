@@ -1,5 +1,5 @@
-// Listing runs, newest first, by keyset: a page begins after the last run of the page before, found
-// through an index, so that the hundredth page costs what the first one does.
+// Lists runs, newest first, with keyset pagination: an index finds the last run of the previous
+// page, so the hundredth page costs as much as the first.
 #pragma once
 
 #include <absl/status/statusor.h>

@@ -1,6 +1,6 @@
-// Removing runs. A run first gives its id back and is out of every list; then its records go, some
-// at a time, so that a large run does not keep writers waiting. A removal that was broken off is
-// ended by FinishRemovals.
+// Removes runs. First the run's id becomes free and the run disappears from every list. Then its
+// records are deleted, some at a time, so that a large run does not block writers. FinishRemovals
+// completes removals that were interrupted.
 //
 // Thread-safety: all functions may be called from any thread.
 #pragma once
@@ -15,10 +15,10 @@
 
 namespace sinkd {
 
-// Errors: RUN_NOT_FOUND. After OK the run is gone; FinishRemovals then frees its room.
+// Errors: RUN_NOT_FOUND. After OK the run is gone; FinishRemovals then frees its space.
 absl::Status HideRun(Database& database, std::string_view run_id);
 
-// Removes what hidden runs hold, whoever hid them, and gives the room back to the system.
+// Deletes the records of all hidden runs and returns the space to the system.
 absl::Status FinishRemovals(Database& database);
 
 absl::StatusOr<Pruned> PruneRuns(Database& database, const PrunePolicy& policy, StoreTime now);

@@ -1,4 +1,4 @@
-// How runs and records stand in the database's rows.
+// Runs and records as rows of the database.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace sinkd {
 
-// The numbers in the column runs.state.
+// Values of the column runs.state.
 inline constexpr int64_t kOpenState = 0, kCompleteState = 1, kRemovedState = 2;
 int64_t StateNumber(RunState state);
 
 int64_t Microseconds(StoreTime time);
 
-// "SELECT <these> FROM runs", and the run that such a row holds.
+// "SELECT <these> FROM runs", and the run in such a row.
 inline constexpr std::string_view kRunColumns =
     "number, id, model_id, labels, spec, state, created_us, updated_us, samples, failed_samples, "
     "tokens, primary_sinks, secondary_sinks, noise_sinks, bytes, samples_without_digest";
@@ -29,19 +29,19 @@ struct NumberedRun {
 };
 NumberedRun ReadRun(const Row& row);
 
-// Labels as one value, and back.
+// Converts labels to one value and back.
 std::string PackLabels(const Labels& labels);
 Labels UnpackLabels(std::string_view packed);
 
-// "SELECT <these> FROM records", and with_input ", input" after them.
+// "SELECT <these> FROM records"; with_input appends ", input".
 inline constexpr std::string_view kRecordColumns =
     "sequence, sample_key, sample_index, failed, tokens, primary_sinks, secondary_sinks, "
     "noise_sinks, payload, input_digest";
 Record ReadRecord(const Row& row, bool with_input);
 
-// The run of this id; RUN_NOT_FOUND.
+// The run with this id, or RUN_NOT_FOUND.
 absl::StatusOr<NumberedRun> FindRun(Connection& connection, std::string_view run_id);
-// The same, at less cost.
+// The same at less cost.
 absl::StatusOr<int64_t> FindRunNumber(Connection& connection, std::string_view run_id);
 
 }  // namespace sinkd

@@ -1,4 +1,4 @@
-// What a caller may hand to the store; each check names the field and the limit.
+// Checks of what callers pass to the store; errors name the field and the limit.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ absl::Status CheckLabels(const Labels& labels);
 absl::Status CheckRecord(const Record& record);
 absl::Status CheckStudy(const StoredStudy& study);
 absl::Status CheckSampleKey(std::string_view key);
-// 1 to `max_bytes` of UTF-8 without NUL; or from 0, when it `may_be_empty`.
+// 1 to `max_bytes` bytes of UTF-8 without NUL; from 0 bytes if `may_be_empty`.
 absl::Status CheckText(std::string_view field, std::string_view text, size_t max_bytes,
                        bool may_be_empty = false);
 // Errors: INVALID_ARGUMENT OUT_OF_RANGE.
 absl::Status CheckRange(std::string_view field, int64_t value, int64_t least, int64_t most);
 
-// Of key, payload and input.
+// Size of key, payload and input.
 int64_t RecordBytes(const Record& record);
 
 }  // namespace sinkd

@@ -1,33 +1,33 @@
-// RunStore: runs and the records of their samples, kept on disk.
+// RunStore: runs and the records of their samples, stored on disk.
 //
-// A run is one question put to one model: its spec, and one record for every sample it has seen.
-// The store never parses a spec, a payload or an input: they are bytes of the caller's. What it
-// counts stands beside them in columns, and a run's counts change in the transaction that adds its
-// records, so that they are exact at any moment.
+// A run is one spec applied to one model: the spec, and one record for every sample. The store does
+// not parse specs, payloads or inputs; they are the caller's bytes. Counts are separate columns,
+// and a run's counts change in the transaction that adds its records, so they are exact at any
+// moment.
 //
-// A sample is named by its key, which the caller chooses and which is unique inside a run: the same
-// key appended twice is kept once, and the first one stays. Whoever lost an answer may therefore
-// append again. That it is the same sample is told by the digest of its input: another one of this
-// key is not kept, and not taken for the first. Store a failure only if sending the sample again
-// would fail again: its key counts as present.
+// A sample is identified by its key, which the caller chooses and which is unique within a run. A
+// key that is appended twice is stored once, and the first record stays, so a caller that lost a
+// response can append again. The digest of the input says whether it is the same sample: another
+// input under the same key is not stored, and not mistaken for the first. Store a failure only if
+// the sample would fail again, because its key then counts as present.
 //
-// Durability: when Create, Append, AddStudy, SetState or Delete returns OK, what it did survives a
-// killed process and a power cut. Units: times are UTC in microseconds; sizes are bytes. Ownership:
-// everything is copied in and out. Thread-safety: all methods may be called from any thread. They
-// wait for the disk, or for the database's server, so they do not belong on a thread that serves
-// events. Errors, each with an ErrorDetail:
-//   INVALID_ARGUMENT     an id, key, label or page token that cannot be
+// Durability: when Create, Append, AddStudy, SetState or Delete returns OK, its effect survives a
+// killed process and a power failure. Units: times are UTC in microseconds; sizes are in bytes.
+// Ownership: everything is copied in and out. Thread-safety: all methods may be called from any
+// thread. They wait for the disk or the database server, so do not call them on a thread that
+// serves events. Errors, each with an ErrorDetail:
+//   INVALID_ARGUMENT     an invalid id, key, label or page token
 //   NOT_FOUND            RUN_NOT_FOUND
 //   ALREADY_EXISTS       RUN_EXISTS, RUN_SPEC_DIFFERS
 //   FAILED_PRECONDITION  RUN_COMPLETE; STORE_IN_USE, STORE_DAMAGED, STORE_TOO_NEW, STORE_UNUSABLE;
-//                        STORE_CHANGED: another program deleted, replaced or cut a file, or took
-//                        the right to write to it. Nothing is acknowledged until it is put right
-//   RESOURCE_EXHAUSTED   STORE_FULL: no room on the disk. Reads and removals go on, and so do
-//   writes
-//                        once there is room again
-//   UNAVAILABLE          STORE_BUSY, STORE_UNREACHABLE: try again. Whether an Append took place is
-//                        then unknown; appending again is safe
-//   INTERNAL             STORE_IO_ERROR, or a fault of ours
+//                        STORE_CHANGED: another program deleted, replaced or truncated a file, or
+//                        made it read-only. Nothing is acknowledged until this is repaired
+//   RESOURCE_EXHAUSTED   STORE_FULL: the disk is full. Reads and removals still work; writes work
+//                        again once there is space
+//   UNAVAILABLE          STORE_BUSY, STORE_UNREACHABLE: retry later. It is then unknown whether an
+//                        Append took effect; it is safe to append the same records once more,
+//                        since each key is stored once
+//   INTERNAL             STORE_IO_ERROR, or a bug
 #pragma once
 
 #include <chrono>
@@ -51,8 +51,8 @@ using StoreTime = std::chrono::sys_time<std::chrono::microseconds>;
 using Labels = std::map<std::string, std::string>;
 
 enum class RunState {
-  kOpen,      // takes records; never pruned
-  kComplete,  // takes none until it is opened again
+  kOpen,      // accepts records; never pruned
+  kComplete,  // accepts none until it is reopened
 };
 
 struct SinkCounts {
@@ -64,7 +64,7 @@ struct SinkCounts {
 
 // Sums over a run's records.
 struct RunCounts {
-  int64_t samples = 0;         // records, failed ones among them
+  int64_t samples = 0;         // records, including failed ones
   int64_t failed_samples = 0;  // records with `failed`
   int64_t tokens = 0;
   SinkCounts sinks;
@@ -87,36 +87,36 @@ struct Run {
   std::string spec;
   RunState state = RunState::kOpen;
   StoreTime created;
-  StoreTime updated;  // when a record was last added or the state last set
+  StoreTime updated;  // when a record was last added or the state last changed
   RunCounts counts;
 };
 
 struct Record {
-  int64_t sequence = 0;    // place in the run, from 1 without gaps, in the order of storing; set by
-                           // the store, ignored by Append
+  int64_t sequence = 0;    // number in the run, from 1 without gaps, in the order of storing; set
+                           // by the store, ignored by Append
   std::string sample_key;  // 1 to 255 bytes of UTF-8 without NUL
   int64_t sample_index = 0;
   bool failed = false;
   int64_t tokens = 0;
   SinkCounts sinks;
   std::string payload;
-  std::string input_digest;          // of what the sample was, up to 255 bytes; empty: not known
-  std::optional<std::string> input;  // what the sample was, so that it can be run again
+  std::string input_digest;          // of the sample's input, up to 255 bytes; empty: unknown
+  std::optional<std::string> input;  // the sample's input, so that it can be run again
 };
 
 inline constexpr int64_t kMaxRecordBytes = int64_t{64} << 20;  // key, payload and input together
 
-// What was found out about a run's samples after they were analysed: bytes of the caller's.
+// Later findings about a run's samples, as the caller's bytes.
 struct StoredStudy {
-  int64_t number = 0;  // ascending in the order of keeping; set by the store, as `created` is
+  int64_t number = 0;  // ascending in the order of storing; set by the store, like `created`
   StoreTime created;
   std::string request;
-  std::string report;  // with the request at most kMaxRecordBytes
+  std::string report;  // together with the request at most kMaxRecordBytes
 };
 
 enum class IfExists {
   kFail,      // ALREADY_EXISTS
-  kContinue,  // the run as it is, when model and spec are the same; its labels and state stay
+  kContinue,  // returns the run if model and spec are the same; its labels and state stay
 };
 
 struct ListOptions {
@@ -125,7 +125,7 @@ struct ListOptions {
   std::optional<StoreTime> created_from;
   std::optional<StoreTime> created_before;
   int page_size = 100;     // 1 to 1,000
-  std::string page_token;  // of the page before, with the same filter; empty for the first page
+  std::string page_token;  // of the previous page, with the same filter; empty for the first page
 };
 
 struct RunPage {
@@ -136,17 +136,17 @@ struct RunPage {
 struct ReadOptions {
   int64_t after = 0;                     // the sequence of the last record already read
   int limit = 500;                       // records, 1 to 1,000
-  int64_t max_bytes = int64_t{4} << 20;  // a page ends when it holds this much
+  int64_t max_bytes = int64_t{4} << 20;  // a page ends when it has this size
   bool with_input = false;
 };
 
 struct KeyPage {
-  std::vector<std::string> keys;           // in the order of storing; empty when there are no more
-  std::vector<std::string> input_digests;  // of each
+  std::vector<std::string> keys;           // in the order of storing; empty after the last page
+  std::vector<std::string> input_digests;  // one per key
   int64_t next_after = 0;                  // where the next page begins
 };
 
-// What Prune removes: runs that are complete, the one longest without a change first.
+// What Prune removes: complete runs, the one that has not changed for longest first.
 struct PrunePolicy {
   std::optional<std::chrono::seconds> max_age;  // since the last change
   std::optional<int64_t> max_bytes;             // of RunCounts::bytes over all runs, open ones too
@@ -154,33 +154,33 @@ struct PrunePolicy {
 
 struct Pruned {
   std::vector<std::string> run_ids;
-  int64_t bytes = 0;       // RunCounts::bytes of what was removed
-  int64_t bytes_left = 0;  // and of what is left
+  int64_t bytes = 0;       // RunCounts::bytes of the removed runs
+  int64_t bytes_left = 0;  // RunCounts::bytes of the remaining runs
 };
 
-// A copy of all that a store holds, of one moment; gone from the disk with the object.
+// A consistent copy of a whole store; deleted from the disk with the object.
 class StoreCopy {
  public:
   virtual ~StoreCopy() = default;
   virtual int64_t bytes() const = 0;
-  // The next of them, up to `most`; none at the end.
+  // The next bytes, up to `most`; empty at the end.
   virtual absl::StatusOr<std::string> Next(size_t most) = 0;
 };
 
 struct AppendOptions {
-  // A record whose key is there with another input, or where one of the two inputs is not known,
-  // takes that one's place; what it was is gone.
+  // A record replaces a stored one of the same key if the inputs differ, or if one of them is
+  // unknown; the stored record is lost.
   bool replace = false;
-  // Where an input is not known, it is the same when the payload is.
+  // If an input is unknown, inputs count as equal if the payloads are equal.
   bool compare_payloads = false;
 };
 
-// What became of an appended record.
+// The outcome of appending a record.
 enum class Kept {
   kAdded,
-  kReplaced,  // took the place of the one that was there under its key
-  kHeld,      // was there: the same input, or one is not known
-  kDiffers,   // not kept: there is another input under its key
+  kReplaced,  // replaced the stored record of its key
+  kHeld,      // already stored: the same input, or an unknown one
+  kDiffers,   // not stored: its key has a different input
 };
 
 class RunStore {
@@ -189,15 +189,15 @@ class RunStore {
 
   virtual absl::StatusOr<Run> Create(const NewRun& run, IfExists if_exists) = 0;
   virtual absl::StatusOr<Run> Get(std::string_view run_id) = 0;
-  // Runs created while pages are read do not move the pages that follow.
+  // Runs created while pages are read do not shift the following pages.
   virtual absl::StatusOr<RunPage> List(const ListOptions& options) = 0;
   virtual absl::Status SetState(std::string_view run_id, RunState state) = 0;
-  // The run is gone, and its id free, when this returns OK. What it held may be removed later when
-  // that met an error; Prune and the next start see to it.
+  // On OK, the run is gone and its id is free. If deleting its records met an error, Prune or the
+  // next start deletes them.
   virtual absl::Status Delete(std::string_view run_id) = 0;
 
-  // Adds all records or, on an error, none. The answer has one entry a record; those of a key that
-  // comes twice are compared as if they came one after the other.
+  // Adds all records or, on an error, none. Returns one entry per record. Records with the same key
+  // are compared as if they were appended one after the other.
   // Calls from several threads share one transaction.
   virtual absl::StatusOr<std::vector<Kept>> Append(std::string_view run_id,
                                                    std::span<const Record> records,
@@ -209,26 +209,26 @@ class RunStore {
 
   // Up to `limit` (1 to 10,000) keys stored after `after`.
   virtual absl::StatusOr<KeyPage> ListKeys(std::string_view run_id, int64_t after, int limit) = 0;
-  // The next records, in the order of storing; none at the end. Memory is that of one page.
+  // The next records, in the order of storing; none at the end. Uses the memory of one page.
   virtual absl::StatusOr<std::vector<Record>> ReadRecords(std::string_view run_id,
                                                           const ReadOptions& options) = 0;
 
-  // The record of this key, without its input.
+  // The record with this key, without its input.
   virtual absl::StatusOr<std::optional<Record>> Find(std::string_view run_id,
                                                      std::string_view sample_key) = 0;
 
-  // Keeps a study with its run, open or complete.
+  // Stores a study with its run, which may be open or complete.
   virtual absl::Status AddStudy(std::string_view run_id, const StoredStudy& study) = 0;
-  // The study kept next after the one of number `after`; none at the end.
+  // The next study after the one with number `after`; none at the end.
   virtual absl::StatusOr<std::optional<StoredStudy>> NextStudy(std::string_view run_id,
                                                                int64_t after) = 0;
 
-  // Removes what the policy does not keep, run by run; after an error some may be gone already.
+  // Removes runs that the policy does not keep, one by one; on an error, some may be gone already.
   virtual absl::StatusOr<Pruned> Prune(const PrunePolicy& policy) = 0;
-  // What files or tables take on disk, indexes and free pages among them.
+  // Size of the files or tables on disk, including indexes and free pages.
   virtual absl::StatusOr<int64_t> SizeOnDisk() = 0;
-  // Takes room for all of it on the store's disk. CANCELLED once `stop` is set; FAILED_PRECONDITION
-  // BACKUP_NOT_HERE where the database has its own means.
+  // Needs space for the whole copy on the store's disk. CANCELLED once `stop` is set;
+  // FAILED_PRECONDITION BACKUP_NOT_HERE if the database has its own backup tools.
   virtual absl::StatusOr<std::unique_ptr<StoreCopy>> Copy(const std::stop_token& stop) = 0;
 };
 

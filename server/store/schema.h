@@ -1,4 +1,4 @@
-// The store's tables, as numbered migrations that a database goes through once each.
+// The store's tables, as numbered migrations, each applied once to a database.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 
 namespace sinkd {
 
-// {bytes} and {serial_key} in the statements stand for the dialect's words.
+// {bytes} and {serial_key} in the statements are replaced by the dialect's words.
 struct Migration {
   int64_t version = 0;
   std::vector<std::string_view> statements;
 };
 
-// All of them, by ascending version.
+// All migrations, by ascending version.
 std::span<const Migration> StoreMigrations();
 
-// Brings the database to the last version in one transaction, which waits for another server that
-// does the same. Errors: STORE_TOO_NEW, when the database is past the last version.
+// Migrates the database to the last version in one transaction, which waits for other servers that
+// do the same. Errors: STORE_TOO_NEW if the database has a later version.
 absl::Status Migrate(Database& database, std::span<const Migration> migrations, StoreTime now);
 
 }  // namespace sinkd

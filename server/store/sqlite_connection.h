@@ -1,12 +1,12 @@
-// Connection to a SQLite file: write-ahead log, every commit synced, so that a commit that returned
-// survives a power cut.
+// Connection to an SQLite file with a write-ahead log and a sync at every commit, so that a commit
+// that returned survives a power failure.
 //
-// The process keeps the file to itself (SQLite's unix-excl): no other program can bring the log in
-// or take it away, and the log's index is in memory of the process's own, where nobody can cut it.
-// A commit or read is an error once a file is not there as it was left (sqlite_files.h).
+// The process has exclusive use of the file (SQLite's unix-excl): no other program can checkpoint
+// or delete the log, and the log's index is in the process's memory, where nobody can truncate it.
+// Commits and reads fail once a file has been changed by others (sqlite_files.h).
 //
-// Thread-safety: one thread at a time; several connections of the process to one file go on side by
-// side, and only writes wait for each other.
+// Thread-safety: one thread at a time. Several connections of the process to one file work
+// concurrently, and only writes wait for each other.
 #pragma once
 
 #include <filesystem>
@@ -26,7 +26,7 @@ class SqliteConnection : public Connection {
  public:
   enum class Use { kWrite, kRead };
 
-  // `files` have been prepared. With kWrite the whole file is checked.
+  // `files` must be prepared. kWrite checks the whole file.
   static absl::StatusOr<std::unique_ptr<Connection>> Open(std::shared_ptr<SqliteFiles> files,
                                                           Use use);
   ~SqliteConnection() override;
@@ -50,7 +50,7 @@ class SqliteConnection : public Connection {
  private:
   struct Statement {
     sqlite3_stmt* handle = nullptr;
-    std::vector<int> indexes;  // of $1, $2, ... among SQLite's parameters
+    std::vector<int> indexes;  // of $1, $2, ... in SQLite's parameters
   };
 
   SqliteConnection(std::shared_ptr<SqliteFiles> files, sqlite3* handle);
@@ -58,22 +58,22 @@ class SqliteConnection : public Connection {
   absl::Status UseLog();
   absl::Status Check();
   absl::Status CheckWritable();
-  // Brings what is in the log into the file, as far as readers let it; `mode` is SQLite's.
+  // Checkpoints the log into the file, as far as readers allow; `mode` is SQLite's.
   absl::Status Checkpoint(int mode);
   absl::Status KeepLogShort();
   absl::StatusOr<int64_t> Integer(std::string_view sql);
   absl::Status CopyPages(sqlite3* to, const std::stop_token& stop);
   absl::StatusOr<Statement*> Prepare(std::string_view sql);
   absl::Status Bind(const Statement& statement, const Values& parameters);
-  // Steps to the end, or until the reader wants no more: how many rows were found or changed.
+  // Steps to the end, or until the reader stops; returns the number of rows found or changed.
   absl::StatusOr<int64_t> Step(const Statement& statement, const RowReader& reader);
   absl::Status Error(int code) const;
 
   const std::shared_ptr<SqliteFiles> files_;
   sqlite3* const handle_;
   int64_t page_bytes_ = 0;
-  int log_pages_ = 0;       // in the log since it was begun anew, this connection's
-  int64_t most_pages_ = 0;  // that SQLite was told
+  int log_pages_ = 0;       // written by this connection since the log was last reset
+  int64_t most_pages_ = 0;  // the limit that SQLite has
   std::map<std::string, Statement, std::less<>> statements_;
 };
 

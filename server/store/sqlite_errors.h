@@ -1,4 +1,4 @@
-// What SQLite's result codes mean for the store.
+// Turns SQLite's result codes into the store's errors.
 #pragma once
 
 #include <filesystem>
@@ -8,10 +8,10 @@
 
 namespace sinkd {
 
-// No space, no quota, or the largest size a file may have here.
+// No space, quota exceeded, or the maximum file size reached.
 bool IsOutOfSpace(int system_error);
 
-// A file of the store that the system would not open.
+// A file of the store that the system refused to open.
 absl::Status SqliteFileError(const std::filesystem::path& file, int system_error);
 
 absl::Status SqliteDamaged(const std::filesystem::path& file, std::string_view cause);

@@ -1,11 +1,11 @@
 // SqliteFiles: the files of one SQLite store: runs.db, its log, the lock of their folder, and
-// runs.reserve, room that is kept for removing runs when the disk is full.
+// runs.reserve, disk space that allows runs to be removed when the disk is full.
 //
-// No file of the database is opened here once SQLite has it open: closing any descriptor of a file
+// Never opens a file of the database while SQLite has it open: closing any descriptor of a file
 // drops all locks that the process holds on it (POSIX).
 //
-// Thread-safety: CheckUnchanged, SizeOnDisk and NewCopy may be called from any thread; everything
-// else belongs to whoever writes to the store.
+// Thread-safety: CheckUnchanged, SizeOnDisk and NewCopy may be called from any thread, everything
+// else only by the writer of the store.
 #pragma once
 
 #include <sys/types.h>
@@ -26,35 +26,35 @@ namespace sinkd {
 
 class SqliteFiles {
  public:
-  // The lock is held for as long as there is a connection. Without one, the folder is the caller's
-  // to watch over.
+  // The lock is held as long as there is a connection. Without a lock, the caller must protect the
+  // folder.
   SqliteFiles(const std::filesystem::path& folder, std::unique_ptr<StateLock> lock);
 
-  // Makes runs.db, for this user alone, when there is none, and removes what a broken-off copy
-  // left. Before SQLite opens it. Errors: STORE_UNUSABLE, STORE_FULL.
+  // Creates runs.db, for this user only, if it is missing, and removes the remains of an
+  // interrupted copy. Call it before SQLite opens the file. Errors: STORE_UNUSABLE, STORE_FULL.
   absl::Status Prepare() const;
 
   const std::filesystem::path& database() const { return database_; }
   int64_t SizeOnDisk() const;
-  // Where a copy may be written.
+  // A path for a copy.
   std::filesystem::path NewCopy();
 
-  // The files are those that SQLite has open.
+  // Call when SQLite has opened the files.
   void NoteState();
-  // SQLite has written to runs.db.
+  // Call when SQLite has written to runs.db.
   void NoteGrowth();
-  // FAILED_PRECONDITION STORE_CHANGED: a file is not the one that was opened any more.
-  // STORE_DAMAGED once one was cut.
+  // FAILED_PRECONDITION STORE_CHANGED if a file is no longer the one that was opened.
+  // STORE_DAMAGED once a file has been truncated.
   absl::Status CheckUnchanged() const;
-  // STORE_DAMAGED: a file has lost its end. `log_bytes`: what the log must hold.
+  // STORE_DAMAGED if a file is truncated. `log_bytes`: the minimum size of the log.
   absl::Status CheckUncut(int64_t log_bytes);
-  // STORE_CHANGED: runs.db is only to be read.
+  // STORE_CHANGED if runs.db is read-only.
   absl::Status CheckRights() const;
 
-  // How many bytes runs.db may have, so that what is written to the log can be brought into it.
-  // Room::kOrdinary: STORE_FULL when there is none but what is kept for removals.
+  // The maximum size of runs.db such that the log can be checkpointed into it.
+  // Room::kOrdinary: STORE_FULL if only the reserve for removals is left.
   absl::StatusOr<int64_t> MostBytes(Room room);
-  // Gives the reserve up, until MostBytes can make it again.
+  // Releases the reserve until MostBytes can recreate it.
   void GiveReserve();
 
  private:
@@ -75,12 +75,12 @@ class SqliteFiles {
   const std::filesystem::path database_;
   const std::filesystem::path log_;
   const std::filesystem::path reserve_;
-  int64_t reserve_bytes_ = 0;  // 0: not made
+  int64_t reserve_bytes_ = 0;  // 0: no reserve
   std::atomic<int> copies_ = 0;
   mutable std::mutex mutex_;
   std::optional<Identity> known_database_;
   std::optional<Identity> known_log_;
-  absl::Status cut_;  // what is lost does not come back
+  absl::Status cut_;  // permanent, since lost data does not come back
 };
 
 }  // namespace sinkd

@@ -1,8 +1,8 @@
-// StateLock: a state folder in the hands of one server. Two that wrote to one SQLite file would
-// each take the other's log for its own.
+// StateLock: exclusive use of a state folder by one server. Two servers that write to one SQLite
+// file would each mistake the other's log for their own.
 //
-// The lock is the system's (flock on runs.lock) and ends with the process, however that ends; what
-// stands in the file tells who holds it.
+// The lock belongs to the system (flock on runs.lock) and ends with the process, however it ends;
+// the content of the file identifies the holder.
 // Thread-safety: none needed; made and destroyed once.
 #pragma once
 
