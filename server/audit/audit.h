@@ -1,10 +1,9 @@
-// Audit: whether what was gathered of a candidate is what a policy allows.
+// Audit: whether the evidence of a candidate meets a policy.
 //
-// All tests of a policy look at the same draws of a permutation test over samples (pool.h), so that
-// p is honest although sinks of a sample depend on each other: p = (1 + draws at least as far apart
-// as what was found) / (1 + draws) (Phipson and Smyth 2010). Holm's correction goes over all tests
-// that had enough data.
-// Thread-safety: pure function.
+// All tests of a policy are permutation tests over samples and use the same draws (pool.h), so that
+// p is valid although the sinks of a sample depend on each other: p = (1 + number of draws at least
+// as extreme as the observed value) / (1 + draws) (Phipson and Smyth 2010). Holm's correction
+// covers all tests with enough data. Thread-safety: pure function.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +20,14 @@
 namespace sinkd {
 
 struct AuditReport {
-  Verdict verdict = Verdict::kNotEnoughData;  // fails before it lacks data before it passes
+  Verdict verdict = Verdict::kNotEnoughData;  // fail, else not enough data, else pass
   std::vector<RuleResult> rules;              // in the policy's order
 };
 
-// INVALID_ARGUMENT (BASELINE_NEEDED) when a rule compares and there is nothing to compare with.
+// INVALID_ARGUMENT (BASELINE_NEEDED) if a rule compares and there is no baseline.
 absl::Status CheckBaseline(const Policy& policy, bool has_baseline);
 
-// `baseline` null: there is none. `stopped` is asked often. Errors: those of CheckBaseline;
+// `baseline` may be null. `stopped` is called often. Errors: those of CheckBaseline;
 // CANCELLED.
 absl::StatusOr<AuditReport> Audit(const Policy& policy, const Evidence& candidate,
                                   const Evidence* baseline, uint64_t seed,

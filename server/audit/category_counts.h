@@ -1,4 +1,4 @@
-// CategoryCounts: how often each of a few categories occurs on the two sides of a pool.
+// CategoryCounts: counts of a few categories on the two sides of a pool.
 //
 // Thread-safety: one thread at a time.
 #pragma once
@@ -15,7 +15,7 @@ namespace sinkd {
 template <typename Category>
 class CategoryCounts {
  public:
-  // `list(unit, add)` calls add(category) for each that the unit holds.
+  // `list(unit, add)` calls add(category) for each category of the unit.
   template <typename List>
   CategoryCounts(UnitSpan units, const List& list) {
     for (const AuditUnit* unit : units) {
@@ -33,7 +33,7 @@ class CategoryCounts {
 
   const std::vector<Category>& categories() const { return categories_; }  // ascending
 
-  // By side, one count a category. Valid until the next call.
+  // By side, one count per category. Valid until the next call.
   const std::array<std::vector<int64_t>, 2>& Count(const Sides& sides) {
     for (std::vector<int64_t>& side : counts_) side.assign(categories_.size(), 0);
     for (const Item& item : items_) ++counts_[sides[item.unit]][item.category];

@@ -1,11 +1,11 @@
-// Evidence: what an audit keeps of a set of samples while their records stream by.
+// Evidence: what an audit keeps of a set of samples while it reads their records.
 //
-// The unit is the sample: sinks of one sample depend on each other, samples do not. Records of the
-// same key - the same sample analysed in several runs - are one unit. Memory is bounded: past
-// `most_units` units or `most_sinks` sinks those whose seeded hash is largest are left out, which
-// is a draw without regard to what they hold, and the same one for every Evidence of a seed, so
-// that samples that two sets share stay shared.
-// The order of adding changes sums by rounding only. Thread-safety: none.
+// The unit is the sample: the sinks of one sample depend on each other, samples do not. Records of
+// the same key (the same sample analysed in several runs) are one unit. Memory is bounded: above
+// `most_units` units or `most_sinks` sinks, the units with the largest seeded hashes are dropped.
+// This is a random draw that does not depend on their content, and it is the same for every
+// Evidence with the same seed, so samples that two sets share stay shared. The order of adding
+// changes sums only by rounding. Thread-safety: none.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct SecondarySink {
   std::optional<double> score;
 };
 
-// What one sample brings.
+// The evidence of one sample.
 struct AuditUnit {
   struct Sum {
     int64_t n = 0;
@@ -35,8 +35,8 @@ struct AuditUnit {
   uint64_t key = 0;     // seeded hash
   int64_t samples = 0;  // records that did not fail
   int64_t tokens = 0;
-  std::vector<Sum> numbers;                  // one a row of SampleNumbers
-  std::vector<std::vector<int32_t>> layers;  // one list a row of SampleLayers
+  std::vector<Sum> numbers;                  // one per row of SampleNumbers
+  std::vector<std::vector<int32_t>> layers;  // one list per row of SampleLayers
   std::vector<SecondarySink> sinks;
 };
 
@@ -50,12 +50,12 @@ class Evidence {
   explicit Evidence(uint64_t seed) : Evidence(seed, Limits()) {}
   Evidence(uint64_t seed, Limits limits) : seed_(seed), limits_(limits) {}
 
-  // `record` has passed CheckRecord.
+  // `record` must have passed CheckRecord.
   void Add(std::string_view key, const SampleRecord& record);
   void AddFailure(std::string_view key, bool non_finite);
 
-  int64_t seen() const { return seen_; }             // samples added, failed ones among them
-  bool drawn() const { return bound_ != kNoBound; }  // some were left out
+  int64_t seen() const { return seen_; }             // samples added, including failed ones
+  bool drawn() const { return bound_ != kNoBound; }  // some were dropped
   // By key.
   std::vector<const AuditUnit*> units() const;
 

@@ -1,4 +1,4 @@
-// Measure: one thing that a rule can ask about samples. measures.h lists them all.
+// Measure: a quantity that a rule can judge. measures.h lists them all.
 //
 // Thread-safety: values of pure functions; a Statistic is used by one thread at a time.
 #pragma once
@@ -15,14 +15,14 @@
 
 namespace sinkd {
 
-// What a rule may choose about its measure.
+// Options of a rule for its measure.
 struct MeasureOptions {
   double min_share = 0.02;                           // of new_levels, lost_levels
-  bool lifetime = false;                             // of the regression: y is not the score
+  bool lifetime = false;                             // of the regression: y is the lifetime
   RegressionForm form = RegressionForm::kLinearLog;  // of the regression
 };
 
-// How far the two sides of a pool lie apart: the larger, the further.
+// Distance between the two sides of a pool; larger means further apart.
 class Statistic {
  public:
   virtual ~Statistic() = default;
@@ -31,26 +31,26 @@ class Statistic {
 
 struct Reading {
   std::optional<double> value;
-  std::string detail;  // what else there is to say, for the reason; may be empty
+  std::string detail;  // additional text for the reason; may be empty
 };
 
-enum class Basis { kSamples, kSinks };  // what has to be there often enough
+enum class Basis { kSamples, kSinks };  // what a set must have enough of
 
 struct Measure {
   std::string name;  // in a policy
   std::string text;  // "secondary sinks per 1,000 tokens"
   Basis basis = Basis::kSamples;
-  // Which sets must have enough of the basis; new levels are found with a baseline of none.
+  // Which sets must have enough of the basis; new levels can be found with an empty baseline.
   bool candidate_counts = true;
   bool baseline_counts = true;
-  bool has_share = false;       // takes min_share
-  bool has_regression = false;  // takes y and form
+  bool has_share = false;       // has the option min_share
+  bool has_regression = false;  // has the options y and form
 
-  // How much of the basis a set holds.
+  // How much of the basis a set has.
   std::function<int64_t(const MeasureOptions&, UnitSpan)> count;
-  // The value of one set; empty for a measure that only two sets have.
+  // The value for one set; empty for a measure of two sets.
   std::function<Reading(const MeasureOptions&, UnitSpan)> read;
-  // The value of two sets, for such a measure.
+  // The value for two sets, for a measure of two sets.
   std::function<Reading(const MeasureOptions&, UnitSpan candidate, UnitSpan baseline)> compare;
   // The statistic of the permutation test.
   std::function<std::unique_ptr<Statistic>(const MeasureOptions&, const Pool&)> statistic;

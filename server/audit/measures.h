@@ -1,5 +1,5 @@
-// Every measure of the policy language. Adding one: a row in sample_facts.cc when it is a number or
-// a layer of single samples, else a maker like those below; then a word in docs/policy.schema.json
+// All measures of policies. To add one, add a row to sample_facts.cc if it is a number or a layer
+// of single samples, or else a function like those below; then a name in docs/policy.schema.json
 // and a line in docs/audits.md.
 //
 // Thread-safety: a constant table.
@@ -16,7 +16,7 @@ namespace sinkd {
 std::span<const Measure> Measures();
 const std::vector<std::string_view>& MeasureNames();  // in the same order
 
-// What Measures() is put together from.
+// The parts of Measures().
 void AddNumberMeasures(std::vector<Measure>& measures);  // of samples and tokens
 void AddLayerMeasures(std::vector<Measure>& measures);   // where the primary sink is weakest
 void AddLevelMeasures(std::vector<Measure>& measures);   // of secondary sinks' levels

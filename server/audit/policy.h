@@ -1,5 +1,5 @@
-// Policy: what an audit asks, read from YAML. docs/audits.md tells the language, and
-// docs/policy.schema.json describes it for editors.
+// Policy: the rules of an audit, read from YAML. docs/audits.md describes the format, and
+// docs/policy.schema.json is its schema for editors.
 //
 // Thread-safety: plain values; ParsePolicy is pure.
 #pragma once
@@ -16,11 +16,11 @@
 
 namespace sinkd {
 
-// What the limits of a rule are about.
+// What the limits of a rule apply to.
 enum class Quantity {
-  kValue,       // the candidate's value, or that of a measure of two sets
-  kDifference,  // the candidate's less the baseline's
-  kRatio,       // the candidate's over the baseline's
+  kValue,       // the candidate's value, or the value of a measure of two sets
+  kDifference,  // candidate minus baseline
+  kRatio,       // candidate divided by baseline
 };
 
 struct Rule {
@@ -29,10 +29,10 @@ struct Rule {
   Quantity of = Quantity::kValue;
   std::optional<double> at_least;
   std::optional<double> at_most;
-  // The two sets are tested for coming from one source. With limits, a rule fails only where both
-  // its limit is passed and the test tells the sets apart.
+  // Tests whether the two sets come from the same source. With limits, a rule fails only if the
+  // value is outside its limits and the test finds a difference.
   bool test = false;
-  int64_t min_samples = 20;  // in each set, for less there is not enough data
+  int64_t min_samples = 20;  // in each set; with fewer there is not enough data
   int64_t min_sinks = 20;    // secondary sinks, for measures of sinks
   MeasureOptions options;
 
@@ -41,15 +41,15 @@ struct Rule {
 
 struct Policy {
   std::string name;
-  double alpha = 0.05;   // chance of failing any test, all rules together, when nothing changed
-  int64_t draws = 1999;  // of each permutation test
+  double alpha = 0.05;   // probability that any test fails although nothing changed
+  int64_t draws = 1999;  // per permutation test
   std::vector<Rule> rules;
 };
 
 inline constexpr size_t kMaxPolicyBytes = 128 << 10;
 inline constexpr size_t kMaxRules = 200;
 
-// INVALID_ARGUMENT, reason BAD_POLICY, with line, column, field, value and the way out.
+// INVALID_ARGUMENT, reason BAD_POLICY, with line, column, field, value and a fix.
 absl::StatusOr<Policy> ParsePolicy(std::string_view yaml);
 
 }  // namespace sinkd

@@ -1,8 +1,8 @@
 // Pool: the samples of candidate and baseline together, for permutation tests.
 //
-// If the two sets come from one source, which of them a sample is in means nothing, so that what is
-// found must be ordinary among what other assignments give. A sample that both sets hold is two
-// units, one on each side, that change places together; the others change sides among themselves.
+// If the two sets come from the same source, it does not matter which set a sample is in, so the
+// observed value must be typical of the values of other assignments. A sample in both sets is two
+// units, one on each side, that swap places together; the others are redistributed between sides.
 // Thread-safety: const methods may be called from any thread.
 #pragma once
 
@@ -23,14 +23,14 @@ using Sides = std::vector<uint8_t>;  // of each unit of a pool
 
 class Pool {
  public:
-  // Both by key, as Evidence gives them.
+  // Both ordered by key, as Evidence returns them.
   Pool(UnitSpan candidate, UnitSpan baseline);
 
   UnitSpan units() const { return units_; }
-  const Sides& sides() const { return sides_; }  // as they are
+  const Sides& sides() const { return sides_; }  // the actual assignment
   size_t pairs() const { return pairs_.size(); }
 
-  // Another assignment, all that the pairs allow equally likely. `sides` is one of this pool.
+  // Draws an assignment, uniformly among those that keep pairs. `sides` is one of this pool.
   void Redraw(SeededDraws& draws, Sides& sides) const;
 
  private:

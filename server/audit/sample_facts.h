@@ -1,5 +1,5 @@
-// SampleFacts: what an audit reads off one sample. A row here is a measure of the policy language:
-// numbers become their mean over samples, layers the most frequent one.
+// SampleFacts: what an audit takes from one sample. Each row is a measure for policies: the mean of
+// numbers over samples, or the most frequent layer.
 //
 // Thread-safety: constant tables of pure functions.
 #pragma once
@@ -16,13 +16,13 @@ namespace sinkd {
 // One sample: its record, or none because it failed.
 struct AuditedSample {
   const SampleRecord* record = nullptr;
-  bool non_finite = false;  // failed over a value that is not finite
+  bool non_finite = false;  // failed because of a value that is not finite
 };
 
 struct SampleNumber {
   std::string_view measure;  // its name in a policy
   std::string_view text;     // "mean score of the primary sink"
-  // Absent when the sample does not tell.
+  // Absent if the sample has no such value.
   std::optional<double> (*read)(const AuditedSample& sample);
 };
 

@@ -1,4 +1,4 @@
-// Verdict: what a rule comes to, with its words.
+// Verdict: the verdict of a rule, and its text.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -13,12 +13,12 @@ namespace sinkd {
 
 enum class Verdict { kPass, kFail, kNotEnoughData };
 
-// What was found for a rule.
+// The findings for a rule.
 struct Finding {
-  std::string missing;                   // why there is not enough data; empty when there is
+  std::string missing;                   // why there is not enough data; empty if there is
   std::optional<double> value;           // the candidate's, or that of two sets
-  std::optional<double> baseline_value;  // of a measure that one set has
-  std::optional<double> judged;          // what the limits are about
+  std::optional<double> baseline_value;  // for a measure of one set
+  std::optional<double> judged;          // what the limits apply to
   std::string detail;
   int64_t candidate_n = 0;
   int64_t baseline_n = 0;

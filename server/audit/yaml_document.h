@@ -1,7 +1,7 @@
 // ReadYamlDocument: the one document of a YAML text.
 //
 // Thread-safety: pure. Errors: INVALID_ARGUMENT, reason BAD_POLICY; throws YAML::Exception for text
-// that is no YAML.
+// that is not YAML.
 #pragma once
 
 #include <string>

@@ -1,9 +1,9 @@
-// YamlMap: a mapping of a policy, read strictly: its keys must be known and there once, its values
-// of the type asked for. Policies are read by the rules of YAML 1.2's core schema: numbers and
-// true/false are plain words, and text that looks like one of them needs quotes.
+// YamlMap: a mapping of a policy, parsed strictly: keys must be known and unique, and values must
+// have the expected type. Policies follow the core schema of YAML 1.2: numbers and true/false are
+// plain words, and text that looks like one of them needs quotes.
 //
 // Ownership: shares the document. Thread-safety: one thread at a time.
-// Errors: INVALID_ARGUMENT, reason BAD_POLICY, with line, column, field, value and the way out.
+// Errors: INVALID_ARGUMENT, reason BAD_POLICY, with line, column, field, value and a fix.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class YamlMap {
   YAML::Node Value(std::string_view key) const;
   std::string PathOf(std::string_view key) const;
 
-  // Absent when the key is.
+  // Absent if the key is absent.
   absl::StatusOr<std::optional<std::string>> Text(std::string_view key, size_t most_bytes) const;
   absl::StatusOr<std::optional<double>> Number(std::string_view key, double least,
                                                double most) const;

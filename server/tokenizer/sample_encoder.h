@@ -1,7 +1,7 @@
-// SampleEncoder: what a caller sends as one sample, turned into the token ids the engine runs.
+// SampleEncoder: turns a caller's sample into the token ids that the engine runs.
 //
-// Rules (definitions and families, 12): a rendered chat is encoded without special tokens; prompt
-// and response are encoded as one text and split by offsets; raw ids are taken as they are.
+// Rules: a rendered chat is encoded without special tokens; prompt and response are encoded as one
+// text and split by offsets; token ids are used unchanged.
 // Thread-safety: pure functions over a const Tokenizer.
 #pragma once
 
@@ -21,8 +21,8 @@ struct TextInput {
   std::string text;
 };
 
-// The prompt goes through the chat template as one user message with the generation prompt (or,
-// with `raw`, stands as it is, special tokens added); the response follows it unchanged.
+// The chat template renders the prompt as one user message with the generation prompt (or, with
+// `raw`, the prompt is unchanged, with special tokens). The response follows it unchanged.
 struct PromptResponseInput {
   std::string prompt;
   std::string response;
@@ -36,7 +36,7 @@ struct ChatInput {
 
 struct TokenIdsInput {
   std::vector<int32_t> ids;
-  bool chat_rendered = false;  // the ids come from a chat template: three primary candidates
+  bool chat_rendered = false;  // from a chat template, so there are three primary candidates
 };
 
 using SampleInput = std::variant<TextInput, PromptResponseInput, ChatInput, TokenIdsInput>;
@@ -44,15 +44,15 @@ using SampleInput = std::variant<TextInput, PromptResponseInput, ChatInput, Toke
 struct EncodedSample {
   std::vector<int32_t> ids;
   bool chat_rendered = false;  // rendered with a chat template
-  int64_t prompt_tokens = 0;   // tokens that start before the response; all when none
+  int64_t prompt_tokens = 0;   // tokens that start before the response; all if there is none
   int64_t response_tokens = 0;
   bool token_spans_boundary = false;  // one token holds the end of the prompt and the response's
                                       // beginning; it counts as a prompt token
 };
 
-// `date` (YYYY-MM-DD) is what the chat template sees. Errors: those of Tokenizer; INVALID_ARGUMENT
-// for an empty sample. ErrorDetail::subject is the field: "text", "prompt", "response",
-// "messages[2].content", "token_ids". Limits on length and id range are the caller's to check.
+// `date` (YYYY-MM-DD) is the date that the chat template sees. Errors: those of Tokenizer;
+// INVALID_ARGUMENT for an empty sample. ErrorDetail::subject is the field: "text", "prompt",
+// "response", "messages[2].content", "token_ids". The caller checks length and range of ids.
 absl::StatusOr<EncodedSample> EncodeSample(const Tokenizer& tokenizer, const SampleInput& input,
                                            std::string_view date);
 

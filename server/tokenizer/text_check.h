@@ -1,4 +1,4 @@
-// CheckUtf8: the one complaint about text that is not UTF-8.
+// CheckUtf8: the error for text that is not UTF-8.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sinkd {
 
-// INVALID_ARGUMENT naming `subject` and the offset of the first bad byte.
+// INVALID_ARGUMENT, naming `subject` and the offset of the first invalid byte.
 absl::Status CheckUtf8(std::string_view text, std::string subject);
 
 }  // namespace sinkd

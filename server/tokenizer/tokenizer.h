@@ -1,11 +1,11 @@
-// Tokenizer: text to token ids and back, as Hugging Face's fast tokenizers do it, and chat
-// templates as transformers' apply_chat_template renders them. A C++ face over the Rust crate in
-// this folder (tokenizers + minijinja).
+// Tokenizer: converts text to token ids and back like Hugging Face's fast tokenizers, and renders
+// chat templates like transformers' apply_chat_template. A C++ interface to the Rust crate in this
+// folder (tokenizers + minijinja).
 //
 // Text is UTF-8 everywhere; offsets are byte offsets into it.
 // Ownership: everything returned is a copy.
 // Thread-safety: const methods may be called from several threads at once.
-// Errors: FAILED_PRECONDITION when the folder holds no usable tokenizer or no chat template;
+// Errors: FAILED_PRECONDITION if the folder has no usable tokenizer or no chat template;
 // INVALID_ARGUMENT for text that is not UTF-8, ids outside the vocabulary, messages that the
 // template refuses (raise_exception), or a template that exceeds its fuel or output limit.
 #pragma once
@@ -43,7 +43,7 @@ class Tokenizer {
   // chat_template.jinja from `folder`.
   static absl::StatusOr<std::unique_ptr<Tokenizer>> Load(const std::filesystem::path& folder);
 
-  // A folder of these two files alone, given as their texts; the config may hold a chat template.
+  // As for a folder with only these two files, given as text; the config may hold a chat template.
   static absl::StatusOr<std::unique_ptr<Tokenizer>> LoadTexts(
       std::string_view tokenizer_json, std::string_view tokenizer_config_json);
 
@@ -54,15 +54,15 @@ class Tokenizer {
   absl::StatusOr<Encoding> Encode(std::string_view text, bool add_special_tokens) const;
   absl::StatusOr<std::string> Decode(std::span<const int32_t> ids, bool skip_special_tokens) const;
 
-  // The text of one token as a person reads it ("Ġthe" -> " the"); empty for an id out of range.
+  // The readable text of one token ("Ġthe" -> " the"); empty for an id out of range.
   std::string TokenText(int32_t id) const;
 
-  // Number of ids, added tokens included.
+  // Number of ids, including added tokens.
   int64_t vocabulary_size() const;
 
   bool has_chat_template() const;
 
-  // `date` (YYYY-MM-DD) is what strftime_now sees, so that a prompt repeats.
+  // `date` (YYYY-MM-DD) is the date of strftime_now, so that prompts are reproducible.
   absl::StatusOr<std::string> RenderChat(std::span<const ChatMessage> messages,
                                          bool add_generation_prompt, std::string_view date) const;
 
