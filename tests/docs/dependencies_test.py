@@ -19,6 +19,7 @@ CALLED = {
     "python3-venv": "Python", "python3-pip": "Python", "cargo-web": "Rust", "rustc-web": "Rust",
     "nodejs": "Node.js", "clang-16": "Clang", "libclang-rt-16-dev": "Clang", "libsqlite3-dev": "SQLite",
     "sqlite3": "SQLite", "libbenchmark-dev": "google-benchmark", "libtomlplusplus-dev": "toml++",
+    "nginx-light": "nginx",
 }
 PINNED = re.compile(r"^([\w.-]+)==(\S+)", re.MULTILINE)
 
