@@ -7,7 +7,7 @@
 #     cuda   the same, and the libraries that the CUDA part of libtorch links
 #     image  for building container images: build, without the demo's model
 #     test   all of it, plus the oracles of the tests, a browser for the tests of the page, Helm for those of the
-#            chart, curl and grpcurl for those of the docs
+#            chart, pandas and notebooks for those of the Python client, curl and grpcurl for those of the docs
 #
 # It can be run again at any time; if everything is installed, it ends within about a second.
 set -euo pipefail
@@ -32,6 +32,7 @@ readonly libtorch=cmake/requirements.txt
 readonly model=deploy/demo/requirements.txt
 readonly oracles=tests/oracle/requirements.txt
 readonly transformers5=tests/oracle/transformers5/requirements.txt
+readonly client_tests=tests/python/requirements.txt
 readonly chart=tests/helm/requirements.txt
 readonly deployed=tests/deploy/requirements.txt
 readonly chart_tools=tests/helm/tools
@@ -134,6 +135,19 @@ install_transformers5() {
   printf '%s\n' "$hash" >"$target/.sha256"
 }
 
+# What the Python client is built and tested with, once, until a pin changes. It is an environment of its own,
+# because users of the client have neither torch nor transformers.
+install_client_environment() {
+  local target=$venv/client hash
+  hash=$(cat "$client_tests" "${client_tests%/*}/constraints.txt" | sha256sum | cut -d' ' -f1)
+  [[ ! -f $target/.sha256 || $(<"$target/.sha256") != "$hash" ]] || return 0
+  say "installing what the Python client is tested with into $target (0.2 GB to download)"
+  python3 -m venv --clear "$target"
+  "$target/bin/python" -m pip install --quiet --disable-pip-version-check \
+    -c "${client_tests%/*}/constraints.txt" -r "$client_tests"
+  printf '%s\n' "$hash" >"$target/.sha256"
+}
+
 # install_node_packages FOLDER WHAT: into FOLDER/node_modules, once, until its lock file changes.
 install_node_packages() {
   local stamp=$1/node_modules/.sha256 hash
@@ -187,6 +201,7 @@ set_up_test() {
   install_requirements test "the oracles, and all of libtorch for them (2.4 GB to download)" \
     -r "$libtorch" -r "$oracles" -r "$chart" -r "$deployed"
   install_transformers5
+  install_client_environment
   install_chart_tools
   [[ -d $page/node_modules ]] || fail "the page's packages are missing"
   install_node_packages $page_tests "what the page is tested with (5 MB to download)" || fail "that failed"
