@@ -76,6 +76,7 @@ Server::Options ServerOptions(const Config& config, const std::string& version) 
           .max_queue = config.max_queue,
           .max_streams = config.max_streams,
           .max_caller_percent = config.max_caller_percent,
+          .times = {.first_message = config.first_message_timeout, .write = config.write_timeout},
           .cpu_threads = std::clamp(config.threads / 4, 1, 4),
           .stuck_after = config.stuck_after,
           .limits = {.max_sample_tokens = config.max_sample_tokens,
@@ -164,7 +165,7 @@ absl::Status Daemon::OpenStore() {
 
 absl::Status Daemon::OpenPorts() {
   if (!config_.http_listen.empty()) {
-    api_.emplace(catalog_, store_.get());
+    api_.emplace(catalog_, store_.get(), config_.max_caller_percent);
     SINKD_ASSIGN_OR_RETURN(
         http_,
         HttpServer::Start(

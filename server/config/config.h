@@ -52,11 +52,13 @@ struct Config {
   int64_t max_message_bytes = 8 << 20;  // largest message received
   int64_t max_queue = 2048;             // samples admitted and waiting, over all streams
   int64_t max_streams = 64;             // Analyze streams open at once
-  int64_t max_caller_percent = 50;      // of both, from which on one caller gets no more
+  int64_t max_caller_percent = 50;      // of each kind of work, from which on a caller gets no more
   int64_t max_connections = 1024;       // open at once, on each port
   int64_t max_connections_per_address = 256;
   int64_t read_ahead = 32;  // samples read per stream before their records are sent
 
+  std::chrono::milliseconds first_message_timeout{30000};
+  std::chrono::milliseconds write_timeout{60000};  // and a second for each 64 KiB
   std::chrono::milliseconds stuck_after{30000};    // without progress, a device is stuck
   std::chrono::milliseconds drain_delay{5000};     // SIGTERM: not ready, still serving
   std::chrono::milliseconds drain_timeout{30000};  // then: running work may finish

@@ -23,7 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLongestDrain = std::chrono::hours(1);
-constexpr milliseconds kLeastStuck = std::chrono::seconds(1);
+constexpr milliseconds kLeastTimeout = std::chrono::seconds(1);
 constexpr std::array<std::string_view, 3> kComputeTypes = {"auto", "float32", "bfloat16"};
 constexpr std::array<std::string_view, 2> kResidencies = {"resident", "streamed"};
 constexpr std::array<std::string_view, 3> kFloat32Products = {"auto", "mkl", "onednn"};
@@ -43,10 +43,11 @@ absl::Status Integer(const Given& given, Config& config) {
   return Store<Member>(ReadInteger(given, minimum, maximum), config);
 }
 
-absl::Status ApplyStuckAfter(const Given& given, Config& config) {
+template <auto Member>
+absl::Status Timeout(const Given& given, Config& config) {
   SINKD_ASSIGN_OR_RETURN(const milliseconds value, ReadDuration(given, kLongestDrain));
-  if (value < kLeastStuck) return BadValue(given, "a time from 1s to 1h", "use for example 30s");
-  config.stuck_after = value;
+  if (value < kLeastTimeout) return BadValue(given, "a time from 1s to 1h", "use for example 30s");
+  config.*Member = value;
   return absl::OkStatus();
 }
 
@@ -261,8 +262,9 @@ const std::array kSettings = {
     Setting{"max-streams", "N", "Analyze streams open at once, 1 to 100000",
             Integer<&Config::max_streams, 1, 100000>, Number<&Config::max_streams>},
     Setting{"max-caller-percent", "PERCENT",
-            "Part of --max-streams and --max-queue from which on one caller - a token's name, or a "
-            "host - gets no more of them, so that others find room, 1 to 100",
+            "Part of every kind of work - streams, samples waiting, queries, exports, loads - from "
+            "which on one caller - a token's name, or a host - gets no more of it, so that others "
+            "find room, 1 to 100; 100: no bound",
             Integer<&Config::max_caller_percent, 1, 100>, Number<&Config::max_caller_percent>},
     Setting{"max-connections", "N", "Connections open at once on each port, 1 to 1000000",
             Integer<&Config::max_connections, 1, 1000000>, Number<&Config::max_connections>},
@@ -274,10 +276,17 @@ const std::array kSettings = {
     Setting{"read-ahead", "N",
             "Samples read from a stream before their records are sent, 1 to 4096",
             Integer<&Config::read_ahead, 1, 4096>, Number<&Config::read_ahead>},
+    Setting{"first-message-timeout", "TIME",
+            "Time a gRPC call has to send its first message, whole, 1s to 1h",
+            Timeout<&Config::first_message_timeout>, Duration<&Config::first_message_timeout>},
+    Setting{"write-timeout", "TIME",
+            "Time a gRPC client has to read an answer, and a second more for each 64 KiB of it, "
+            "1s to 1h; a call whose client does not is ended",
+            Timeout<&Config::write_timeout>, Duration<&Config::write_timeout>},
     Setting{"stuck-after", "TIME",
             "A device whose work has made no progress for so long, 1s to 1h, makes the server "
             "NOT_SERVING until it goes on",
-            ApplyStuckAfter, Duration<&Config::stuck_after>},
+            Timeout<&Config::stuck_after>, Duration<&Config::stuck_after>},
     Setting{"drain-delay", "TIME",
             "After SIGTERM: how long to serve on as not ready, up to 1h (500ms, 5s, 2m)",
             Drain<&Config::drain_delay>, Duration<&Config::drain_delay>},

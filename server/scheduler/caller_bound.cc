@@ -34,7 +34,8 @@ void CallerBound::Give(std::string_view caller, int64_t places) {
 }
 
 int64_t CallersPart(int64_t places, int64_t percent) {
-  return std::max<int64_t>(1, places * percent / 100);
+  if (percent >= 100) return CallerBound::kNone;
+  return std::clamp<int64_t>(places * percent / 100, 1, std::max<int64_t>(1, places - 1));
 }
 
 }  // namespace sinkd

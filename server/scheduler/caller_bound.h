@@ -34,7 +34,8 @@ class CallerBound {
   std::map<std::string, int64_t, std::less<>> held_;
 };
 
-// What one caller may hold of `places` when he may hold `percent` of them; at least 1.
+// What one caller may hold of `places` when he may hold `percent` of them: at least 1, and below
+// 100 not the last of several. kNone for 100.
 int64_t CallersPart(int64_t places, int64_t percent);
 
 }  // namespace sinkd

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <deque>
 #include <list>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -33,7 +34,11 @@ struct ExecutorCore {
   explicit ExecutorCore(Executor::Options given)
       : options(std::move(given)),
         beats(static_cast<size_t>(options.threads)),
-        bound(absl::StrCat("places in the queue of ", options.name), options.most_of_a_caller) {}
+        bound(absl::StrCat("places in the queue of ", options.name),
+              CallersPart(static_cast<int64_t>(options.capacity), options.caller_percent)),
+        most_threads_of_a_caller(options.threads > 1 && options.caller_percent < 100
+                                     ? options.threads - 1
+                                     : options.threads) {}
 
   struct Running {
     const ExecutorStream* stream;
@@ -48,6 +53,8 @@ struct ExecutorCore {
   CallerBound bound;
   std::set<std::shared_ptr<ExecutorStream>> waiting_streams;  // their jobs outlive a Stream
   std::list<Running> running;
+  const int most_threads_of_a_caller;
+  std::map<std::string, int, std::less<>> threads_of;  // callers who have any
   bool closed = false;
   bool drop_all = false;
   size_t reserved = 0;
@@ -94,15 +101,41 @@ struct ExecutorCore {
     return drop_all ? ShutDownError() : absl::OkStatus();
   }
 
-  // The lock is held, here and in the next three.
+  // The lock is held, here and in the next six.
+  bool MayRun(const Account& account) const {
+    const auto found = threads_of.find(account.caller);
+    return found == threads_of.end() || found->second < most_threads_of_a_caller;
+  }
+
+  // After a change of what `account` may do.
+  void Reconsider(const Account& account) {
+    for (const std::shared_ptr<ExecutorStream>& stream : waiting_streams) {
+      if (stream->account.caller == account.caller) order.SetWaiting(*stream, MayRun(account));
+    }
+    changed.notify_all();
+  }
+
+  void CountThread(const Account& account, int change) {
+    if (most_threads_of_a_caller == options.threads) return;
+    const bool could = MayRun(account);
+    const auto found = threads_of.try_emplace(account.caller, 0).first;
+    if ((found->second += change) == 0) threads_of.erase(found);
+    if (MayRun(account) != could) Reconsider(account);
+  }
+
   void NoteWaiting(const std::shared_ptr<ExecutorStream>& stream) {
     waiting_streams.insert(stream);
-    order.SetWaiting(*stream, true);
+    order.SetWaiting(*stream, MayRun(stream->account));
   }
 
   void NoteIdle(const std::shared_ptr<ExecutorStream>& stream) {
     waiting_streams.erase(stream);
     order.SetWaiting(*stream, false);
+  }
+
+  void NoteTaken(size_t jobs) {
+    waiting -= jobs;
+    if (closed && waiting == 0) changed.notify_all();
   }
 
   void LeaveIfDone(ExecutorStream& stream) {
@@ -113,13 +146,14 @@ struct ExecutorCore {
   // The next job; nullopt when there will be none any more.
   std::optional<Next> Take() {
     std::unique_lock lock(mutex);
-    changed.wait(lock, [this] { return closed || waiting > 0; });
-    if (waiting == 0) return std::nullopt;
+    changed.wait(lock, [this] { return order.waiting() || (closed && waiting == 0); });
+    if (!order.waiting()) return std::nullopt;
     auto& chosen = static_cast<ExecutorStream&>(*order.Next());
     Next next{.stream = chosen.shared_from_this(), .job = std::move(chosen.jobs.front().job)};
     chosen.jobs.pop_front();
-    --waiting;
+    NoteTaken(1);
     if (chosen.jobs.empty()) NoteIdle(next.stream);
+    CountThread(chosen.account, 1);
     next.admitted = Admit(next.job, chosen);
     ++chosen.running;
     if (next.admitted.ok()) next.estimate = mean_seconds;
@@ -133,6 +167,7 @@ struct ExecutorCore {
     const double seconds =
         std::chrono::duration<double>(options.now() - next.running->since).count();
     running.erase(next.running);
+    CountThread(next.stream->account, -1);
     FairOrder::Charge(*next.stream, seconds - next.estimate);
     --next.stream->running;
     LeaveIfDone(*next.stream);
@@ -235,7 +270,7 @@ void Executor::Stream::Drop() {
   state_->open = false;
   if (!state_->jobs.empty()) {
     dropped.swap(state_->jobs);
-    core_->waiting -= dropped.size();
+    core_->NoteTaken(dropped.size());
     core_->NoteIdle(state_);
   }
   core_->LeaveIfDone(*state_);

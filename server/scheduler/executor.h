@@ -4,7 +4,8 @@
 //
 // Admission: a stream reserves its slots when it is opened, and is refused when the executor has
 // too few left, or its caller holds too many of them (CallerBound); once open, a stream that keeps
-// within its slots is never turned away.
+// within its slots is never turned away. Where callers are bounded and there are several threads,
+// one always stays for the others: a caller's jobs wait while he has all threads but one.
 // A job whose stop token is set, whose deadline has passed or whose stream is gone is dropped
 // before it runs.
 //
@@ -62,8 +63,9 @@ class Executor {
     std::string name = "executor";          // in error messages
     std::string when_full = "retry later";  // the way out that QUEUE_FULL names
     int threads = 1;
-    size_t capacity = 256;                          // slots over all streams
-    int64_t most_of_a_caller = CallerBound::kNone;  // slots
+    size_t capacity = 256;  // slots over all streams
+    int64_t caller_percent =
+        100;  // of the slots, from which on a caller gets no more; 100: no bound
     // A job threw, which ends that job alone.
     std::function<void(const absl::Status& error)> on_exception = [](const absl::Status&) {};
     std::function<Clock::time_point()> now = Clock::now;

@@ -63,6 +63,7 @@ class FairOrder {
   void Leave(Place& leaf);
 
   void SetWaiting(Place& leaf, bool waiting);
+  bool waiting() const { return root_.waiting > 0; }  // whether any leaf is
 
   // The leaf whose turn it is, of those that wait; null when none does.
   Place* Next();

@@ -3,6 +3,8 @@
 // gRPC's own cannot be told anything before the port is open, and says SERVING until then; this one
 // starts as NOT_SERVING, and ends open watches at shutdown instead of holding it up.
 //
+// A request is a name, so that no more than a few KiB of it are kept.
+//
 // Ownership: must outlive the grpc::Server that it is registered with.
 // Thread-safety: all methods may be called from any thread.
 #pragma once
@@ -12,22 +14,19 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include <grpcpp/server_context.h>
-#include <grpcpp/support/server_callback.h>
-
-#include "grpc/health/v1/health.grpc.pb.h"
+#include "grpc/health/v1/health.pb.h"
+#include "server/service/calls/call_service.h"
 
 namespace sinkd {
 
-class HealthService final : public grpc::health::v1::Health::CallbackService {
+class HealthService final : public CallService {
  public:
   using Proto = grpc::health::v1::HealthCheckResponse;
 
   // Knows `services` and "", all NOT_SERVING.
-  explicit HealthService(const std::vector<std::string>& services);
+  HealthService(const CallResources& calls, const std::vector<std::string>& services);
   ~HealthService() override;
 
   void SetServing(bool serving);  // all of them
@@ -39,26 +38,22 @@ class HealthService final : public grpc::health::v1::Health::CallbackService {
   // NOT_SERVING for good, and all watches end with UNAVAILABLE once they have been told.
   void Shutdown();
 
-  grpc::ServerUnaryReactor* Check(grpc::CallbackServerContext* context,
-                                  const grpc::health::v1::HealthCheckRequest* request,
-                                  Proto* response) override;
-  grpc::ServerWriteReactor<Proto>* Watch(
-      grpc::CallbackServerContext* context,
-      const grpc::health::v1::HealthCheckRequest* request) override;
-
  private:
-  class Watcher;
+  class HealthCall;
 
-  // Under the lock.
   Proto::ServingStatus StatusOf(const std::string& service) const;
+  bool shut_down() const;
+  absl::Status Enter(const std::shared_ptr<HealthCall>& call);
+  void Leave(const HealthCall* call);
   void TellAll();
 
-  mutable std::mutex mutex_;  // taken before a watcher's
+  mutable std::mutex mutex_;  // taken after a call's
   std::set<std::string> services_;
   bool serving_ = false;
   bool stuck_ = false;
   bool shut_down_ = false;
-  std::set<std::shared_ptr<Watcher>> watchers_;
+  std::map<const HealthCall*, std::weak_ptr<HealthCall>> open_;
+  CallerBound bound_;
 };
 
 }  // namespace sinkd

@@ -23,6 +23,7 @@
 #include "server/service/server_service.h"
 #include "server/service/studies/mechanism_service.h"
 #include "server/telemetry/log.h"
+#include "sinks/v1/audit.pb.h"
 
 namespace sinkd {
 namespace {
@@ -38,14 +39,21 @@ constexpr int kStoringThreads = 8;
 // What is left at Stop has been told to end; only a client that reads nothing makes it wait.
 constexpr std::chrono::seconds kLastWords{1};
 
-const std::vector<std::string>& ServiceNames() {
-  static const auto& names =
-      *new std::vector<std::string>{sinks::v1::AnalysisService::service_full_name(),
-                                    sinks::v1::AuditService::service_full_name(),
-                                    sinks::v1::MechanismService::service_full_name(),
-                                    sinks::v1::ModelService::service_full_name(),
-                                    sinks::v1::RunService::service_full_name(),
-                                    sinks::v1::ServerService::service_full_name()};
+// The files of the protocol that have services.
+std::vector<const google::protobuf::FileDescriptor*> ServiceFiles() {
+  return {sinks::v1::AnalyzeRequest::descriptor()->file(),
+          sinks::v1::Model::descriptor()->file(),
+          sinks::v1::RunStudyRequest::descriptor()->file(),
+          sinks::v1::Run::descriptor()->file(),
+          sinks::v1::AuditRunsRequest::descriptor()->file(),
+          sinks::v1::ServerStatus::descriptor()->file()};
+}
+
+std::vector<std::string> ServiceNames() {
+  std::vector<std::string> names;
+  for (const google::protobuf::FileDescriptor* file : ServiceFiles()) {
+    for (int i = 0; i < file->service_count(); ++i) names.push_back(file->service(i)->full_name());
+  }
   return names;
 }
 
@@ -63,7 +71,7 @@ struct Server::Internals {
                   CallersPart(options.max_streams, options.max_caller_percent)),
         devices({.when_full = "retry later, or raise the server's --max-queue",
                  .capacity = static_cast<size_t>(options.max_queue),
-                 .most_of_a_caller = CallersPart(options.max_queue, options.max_caller_percent),
+                 .caller_percent = options.max_caller_percent,
                  .on_exception = LogException}),
         // Each stream takes as many slots here as on its device, and there may be several devices.
         cpu({.name = "cpu workers",
@@ -74,17 +82,17 @@ struct Server::Internals {
                  .threads = kStoringThreads,
                  .capacity = static_cast<size_t>(options.max_streams),
                  .on_exception = LogException}),
-        health(ServiceNames()),
-        models(catalog, admission, metrics),
-        runs(store, admission, metrics, options.limits.template_date),
-        audits(store, metrics),
+        calls{admission, metrics, options.times, options.max_caller_percent},
+        health(calls, ServiceNames()),
+        models(catalog, calls),
+        runs(store, calls, options.limits.template_date),
+        audits(store, calls),
         version(options.limits.version),
         status({version, std::chrono::system_clock::now(), catalog, admission, devices, health,
                 metrics},
-               metrics),
-        analysis({catalog, admission, devices, groups, cpu, metrics, store, &storing},
-                 options.limits),
-        mechanism({catalog, admission, devices, groups, cpu, metrics, store, &storing},
+               calls),
+        analysis(calls, {catalog, devices, groups, cpu, metrics, store, &storing}, options.limits),
+        mechanism(calls, {catalog, devices, groups, cpu, metrics, store, &storing},
                   options.limits) {}
 
   void Watch(const Options& options, Metrics& metrics);
@@ -96,6 +104,7 @@ struct Server::Internals {
   ForwardGroups groups;
   Executor cpu;
   Executor storing;
+  const CallResources calls;
   HealthService health;
   ModelService models;
   RunService runs;
@@ -125,11 +134,7 @@ void Server::Internals::Watch(const Options& options, Metrics& metrics) {
 
 std::vector<std::string> Server::Methods() {
   std::vector<std::string> methods;
-  for (const google::protobuf::FileDescriptor* file :
-       {sinks::v1::AnalyzeRequest::descriptor()->file(), sinks::v1::Model::descriptor()->file(),
-        sinks::v1::RunStudyRequest::descriptor()->file(), sinks::v1::Run::descriptor()->file(),
-        sinks::v1::AuditRunsRequest::descriptor()->file(),
-        sinks::v1::ServerStatus::descriptor()->file()}) {
+  for (const google::protobuf::FileDescriptor* file : ServiceFiles()) {
     for (int i = 0; i < file->service_count(); ++i) {
       const google::protobuf::ServiceDescriptor* service = file->service(i);
       for (int j = 0; j < service->method_count(); ++j) {

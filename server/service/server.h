@@ -22,6 +22,7 @@
 #include "server/access/tls_identity.h"
 #include "server/net/open_connections.h"
 #include "server/service/analyze/stream_plan.h"
+#include "server/service/calls/call.h"
 #include "server/service/models/model_catalog.h"
 #include "server/store/run_store.h"
 #include "server/telemetry/metrics.h"
@@ -38,8 +39,9 @@ class Server {
     int64_t max_message_bytes = 8 << 20;  // received
     int64_t max_queue = 2048;             // samples waiting, over all streams, by device
     int64_t max_streams = 64;
-    int64_t max_caller_percent = 100;  // of both, from which on one caller gets no more
-    int cpu_threads = 2;               // for encoding and analysing, beside the device's threads
+    int64_t max_caller_percent = 100;  // of every kind of work, from which on a caller gets no more
+    CallTimes times;
+    int cpu_threads = 2;  // for encoding and analysing, beside the device's threads
     std::chrono::milliseconds stuck_after{30000};            // as scheduler/watchdog.h has it
     std::function<void(bool stuck)> on_stuck = [](bool) {};  // whether a device is, on a change
     StreamLimits limits;

@@ -1,6 +1,6 @@
 #include "server/service/server_service.h"
 
-#include "server/service/calls/unary_call.h"
+#include "sinks/v1/server.pb.h"
 
 namespace sinkd {
 namespace {
@@ -9,27 +9,23 @@ constexpr size_t kWaiting = 64;
 
 }  // namespace
 
-ServerService::ServerService(const StatusSources& sources, Metrics& metrics)
-    : sources_(sources),
-      metrics_(metrics),
-      thread_({.name = "server status", .capacity = kWaiting}),
-      waiting_(*thread_.OpenStream(kWaiting)) {}
+ServerService::ServerService(const StatusSources& sources, const CallResources& calls)
+    : CallService(calls),
+      thread_({.name = "server status",
+               .capacity = kWaiting,
+               .caller_percent = calls.max_caller_percent}) {
+  using Response = sinks::v1::GetServerStatusResponse;
+  AddUnary<sinks::v1::GetServerStatusRequest>(
+      "/sinks.v1.ServerService/GetServerStatus", thread_,
+      [sources](const sinks::v1::GetServerStatusRequest&) -> absl::StatusOr<Response> {
+        Response out;
+        *out.mutable_status() = GatherStatus(sources);
+        return out;
+      });
+}
 
 void ServerService::Shutdown() {
   thread_.Shutdown(Executor::ShutdownMode::kCancel);
-}
-
-grpc::ServerUnaryReactor* ServerService::GetServerStatus(grpc::CallbackServerContext* context,
-                                                         const grpc::ByteBuffer* request,
-                                                         grpc::ByteBuffer* response) {
-  using Response = sinks::v1::GetServerStatusResponse;
-  return ServeUnary<sinks::v1::GetServerStatusRequest, Response>(
-      {*waiting_, metrics_}, context, "sinks.v1.ServerService/GetServerStatus", request, response,
-      [this](const sinks::v1::GetServerStatusRequest&) -> absl::StatusOr<Response> {
-        Response out;
-        *out.mutable_status() = GatherStatus(sources_);
-        return out;
-      });
 }
 
 }  // namespace sinkd

@@ -4,30 +4,20 @@
 // Thread-safety: called by gRPC from any thread.
 #pragma once
 
-#include <memory>
-
 #include "server/scheduler/executor.h"
+#include "server/service/calls/call_service.h"
 #include "server/service/server_status.h"
-#include "sinks/v1/server.grpc.pb.h"
 
 namespace sinkd {
 
-class ServerService final : public sinks::v1::ServerService::WithRawCallbackMethod_GetServerStatus<
-                                sinks::v1::ServerService::Service> {
+class ServerService final : public CallService {
  public:
-  ServerService(const StatusSources& sources, Metrics& metrics);
-
-  grpc::ServerUnaryReactor* GetServerStatus(grpc::CallbackServerContext* context,
-                                            const grpc::ByteBuffer* request,
-                                            grpc::ByteBuffer* response) override;
+  ServerService(const StatusSources& sources, const CallResources& calls);
 
   void Shutdown();  // ends what waits, joins the thread
 
  private:
-  const StatusSources sources_;
-  Metrics& metrics_;
   Executor thread_;
-  std::unique_ptr<Executor::Stream> waiting_;
 };
 
 }  // namespace sinkd

@@ -153,6 +153,10 @@ TEST_F(ConfigTest, ReadsEveryFlag) {
                               "8",
                               "--max-connections-per-address",
                               "9",
+                              "--first-message-timeout",
+                              "11s",
+                              "--write-timeout",
+                              "12s",
                               "--stuck-after",
                               "90s",
                               "--read-ahead",
@@ -182,6 +186,8 @@ TEST_F(ConfigTest, ReadsEveryFlag) {
   EXPECT_EQ(config.max_caller_percent, 25);
   EXPECT_EQ(config.max_connections, 8);
   EXPECT_EQ(config.max_connections_per_address, 9);
+  EXPECT_EQ(config.first_message_timeout, milliseconds(11000));
+  EXPECT_EQ(config.write_timeout, milliseconds(12000));
   EXPECT_EQ(config.stuck_after, milliseconds(90000));
   EXPECT_EQ(config.read_ahead, 7);
   EXPECT_EQ(config.drain_delay, milliseconds(250));

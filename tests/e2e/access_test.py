@@ -1,12 +1,15 @@
 """Who may call what, over both ports of a real server."""
 
+import contextlib
 import json
 import os
 import pathlib
 import queue
 import random
+import select
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -18,7 +21,7 @@ from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
 )
 from google.protobuf.descriptor_pool import DescriptorPool
 
-from tests.e2e import model_root, stubs
+from tests.e2e import h2, model_root, stubs
 from tests.e2e.calls import Failure, planted, spec
 from tests.e2e.model_root import PLANTED, ModelRoot
 from tests.e2e.secure_sinkd import SecureSinkd, call, token_line
@@ -109,6 +112,28 @@ class Bearer(grpc.StreamStreamClientInterceptor):
         return continuation(details._replace(metadata=metadata), requests)
 
 
+def call_without_end(stack, address):
+    """Sends a unary request but for its last byte, until the call has an answer; the connection stays open."""
+    host, port = address.rsplit(":", 1)
+    connection = stack.enter_context(socket.create_connection((host, int(port)), timeout=PATIENCE))
+    wide = h2.frame(h2.WINDOW_UPDATE, payload=struct.pack(">I", 1 << 30))
+    size = (8 << 20) - 16
+    rest = memoryview(
+        h2.PREFACE + h2.frame(h2.SETTINGS) + wide +
+        h2.frame(h2.HEADERS, h2.END_HEADERS, 1, h2.request("/sinks.v1.ModelService/GetModel")) +
+        h2.data(1, h2.message(bytes(size - 1), size)))
+    received = b""
+    while not any(kind == h2.HEADERS and flags & h2.END_STREAM for kind, flags, _, _ in h2.frames(received)):
+        readable, writable, _ = select.select([connection], [connection] if rest else [], [], PATIENCE)
+        if not readable and not writable:
+            raise TimeoutError("the call has no answer")
+        if readable:
+            received += connection.recv(1 << 16)
+        elif writable:
+            rest = rest[connection.send(rest[:1 << 14]):]
+    return received
+
+
 class AccessCase(unittest.TestCase):
     CHEAP = "sinks.v1.ModelService/ListFamilies"
 
@@ -149,6 +174,14 @@ class RpcTest(AccessCase):
                         self.assertEqual(failure.reason, "ROLE_TOO_LOW")
                     else:
                         self.assertNotIn(code, REFUSALS)
+
+    def test_a_refused_call_holds_nothing_of_its_request(self):
+        """60 connections, each with a request of 8 MiB that lacks its last byte."""
+        before = self.server.peak_memory()
+        with contextlib.ExitStack() as stack:
+            for _ in range(60):
+                self.assertIn(b"grpc-status\x0216", call_without_end(stack, self.server.address))
+        self.assertLess(self.server.peak_memory() - before, 64 << 20)
 
     def test_probes_need_no_token(self):
         self.assertEqual(self.server.health(), "SERVING")

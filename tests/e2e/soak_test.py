@@ -140,7 +140,7 @@ class StalledReaders(SoakCase):
         return served, most - idle
 
     def test_cost_little_memory_and_hold_up_nobody(self):
-        server = self.start("--store", "off")
+        server = self.start("--store", "off", "--write-timeout", "1h")
         requests = [spec(PLANTED, scores={"all_positions": True}), *[self.sample()] * 50]
         self.assertEqual(analyze(server.channel, requests).summary.samples, 50)
 

@@ -37,9 +37,15 @@ TEST(CallerBound, TakesTheCallerAgainOnceHeHoldsLess) {
 
 TEST(CallerBound, ACallersPartIsNeverNothing) {
   EXPECT_EQ(CallersPart(2048, 50), 1024);
-  EXPECT_EQ(CallersPart(64, 100), 64);
   EXPECT_EQ(CallersPart(3, 50), 1);
   EXPECT_EQ(CallersPart(1, 1), 1);
+  EXPECT_EQ(CallersPart(1, 99), 1);
+}
+
+TEST(CallerBound, APlaceStaysForOthersUnlessThereIsNoBound) {
+  EXPECT_EQ(CallersPart(2, 99), 1);
+  EXPECT_EQ(CallersPart(8, 99), 7);
+  EXPECT_EQ(CallersPart(64, 100), CallerBound::kNone);
 }
 
 }  // namespace

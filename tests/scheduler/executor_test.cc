@@ -223,7 +223,7 @@ TEST(Executor, RefusesAStreamWhenTooFewSlotsAreLeftAndTakesItOnceOneIsGone) {
 }
 
 TEST(Executor, RefusesTheCallerWhoHoldsHisPartAndTakesOthers) {
-  Bench bench({.name = "cpu", .capacity = 9, .most_of_a_caller = 4});
+  Bench bench({.name = "cpu", .capacity = 9, .caller_percent = 50});
   Stream first = bench.Open(4, {.caller = "a"});
   const absl::StatusOr<Stream> refused = bench.executor.OpenStream(1, {.caller = "a"});
   ASSERT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
@@ -231,6 +231,36 @@ TEST(Executor, RefusesTheCallerWhoHoldsHisPartAndTakesOthers) {
   const Stream other = bench.Open(2, {.caller = "b"});
   first.reset();
   EXPECT_TRUE(bench.executor.OpenStream(1, {.caller = "a"}).ok());
+}
+
+TEST(Executor, LeavesAThreadToOtherCallers) {
+  Executor executor({.threads = 2, .capacity = 8, .caller_percent = 50});
+  std::atomic_flag gate;
+  std::atomic<int> running = 0;
+  std::atomic<int> most = 0;
+  std::atomic<int> done = 0;
+  const auto open = [&gate] {
+    gate.test_and_set();
+    gate.notify_all();
+  };
+  const auto hold = [&](const absl::Status&) {
+    most = std::max<int>(most, ++running);
+    if (most > 1) open();  // where no thread is left to whom the gate waits for
+    gate.wait(false);
+    --running;
+    ++done;
+  };
+  std::vector<Stream> streams;
+  for (int i = 0; i < 3; ++i) {
+    streams.push_back(*executor.OpenStream(1, {.caller = "a"}));
+    ASSERT_TRUE(streams.back()->Submit({.run = hold}).ok());
+  }
+  streams.push_back(*executor.OpenStream(1, {.caller = "b"}));
+  ASSERT_TRUE(streams.back()->Submit({.run = [&open](const absl::Status&) { open(); }}).ok());
+  gate.wait(false);
+  executor.Shutdown(Mode::kDrain);
+  EXPECT_EQ(most, 1);
+  EXPECT_EQ(done, 3);
 }
 
 TEST(Executor, RefusesMoreThanAStreamsSlots) {

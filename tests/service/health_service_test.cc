@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "error_details.h"
+#include "grpc/health/v1/health.grpc.pb.h"
 #include "running_server.h"
 
 namespace sinkd {

@@ -53,8 +53,7 @@ TEST(StudyOpening, AnEmptyReportIsOfTheStudyThatWasAskedFor) {
 class StudyOpeningSize : public ::testing::Test {
  protected:
   absl::Status Open(const sinks::v1::RunStudyRequest& request) {
-    return OpenStudy(request, {catalog_, admission_, devices_, groups_, cpu_, metrics_}, {}, {})
-        .status();
+    return OpenStudy(request, {catalog_, devices_, groups_, cpu_, metrics_}, {}, {}).status();
   }
   sinks::v1::RunStudyRequest Request(int samples) const {
     sinks::v1::RunStudyRequest request;
@@ -64,7 +63,6 @@ class StudyOpeningSize : public ::testing::Test {
   }
 
   testing::FakeCatalog catalog_;
-  Admission admission_{1};
   ForwardGroups groups_;
   DevicePool devices_{{}};
   Executor cpu_{{}};

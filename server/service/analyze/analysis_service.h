@@ -8,19 +8,15 @@
 
 #include "server/service/analyze/analyze_stream.h"
 #include "server/service/analyze/stream_plan.h"
-#include "sinks/v1/analysis.grpc.pb.h"
+#include "server/service/calls/call_service.h"
 
 namespace sinkd {
 
-class AnalysisService final : public sinks::v1::AnalysisService::WithRawCallbackMethod_Analyze<
-                                  sinks::v1::AnalysisService::Service> {
+class AnalysisService final : public CallService {
  public:
-  AnalysisService(const StreamResources& resources, StreamLimits limits)
-      : resources_(resources), limits_(std::move(limits)) {}
-
-  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Analyze(
-      grpc::CallbackServerContext* context) override {
-    return AnalyzeStream::Begin(context, resources_, limits_);
+  AnalysisService(const CallResources& calls, const StreamResources& resources, StreamLimits limits)
+      : CallService(calls), resources_(resources), limits_(std::move(limits)) {
+    AddCall<AnalyzeStream>("/sinks.v1.AnalysisService/Analyze", calls, &resources_, &limits_);
   }
 
  private:

@@ -2,7 +2,6 @@
 #include <utility>
 #include <vector>
 
-#include "server/base/containment.h"
 #include "server/base/status.h"
 #include "server/service/analyze/analyze_stream.h"
 #include "server/service/analyze/codec_summary.h"
@@ -28,34 +27,25 @@ RunGauges GaugesOf(const SummaryReport& report) {
 
 void AnalyzeStream::OpenRun() {
   opening_run_ = true;
-  const auto run = [self = shared_from_this()](const absl::Status& admitted) {
-    const absl::StatusOr<RunCounts> held =
-        admitted.ok() ? Contained([&self] { return self->plan_->keeper->Open(); })
-                      : absl::StatusOr<RunCounts>(admitted);
-    const std::lock_guard lock(self->mutex_);
-    self->opening_run_ = false;
-    if (held.ok()) {
-      self->Announce(*held);
-    } else {
-      self->End(held.status());
-    }
-    self->Pump();
-  };
-  const absl::Status submitted =
-      plan_->storing->Submit({.run = run, .stop = stop_.get_token(), .deadline = deadline_});
-  if (!submitted.ok()) End(submitted);
+  Queue(*plan_->storing, [this]() -> absl::Status {
+    SINKD_ASSIGN_OR_RETURN(const RunCounts held, plan_->keeper->Open());
+    const std::lock_guard lock(mutex_);
+    opening_run_ = false;
+    Announce(held);
+    return absl::OkStatus();
+  });
 }
 
 void AnalyzeStream::Announce(const std::optional<RunCounts>& held) {
-  if (end_) return;
+  if (ended()) return;
   started_.emplace();
-  *started_->mutable_started() = DescribeStream(*plan_, limits_, record_.request_id());
+  *started_->mutable_started() = DescribeStream(*plan_, limits_, record().request_id());
   const std::string& run = plan_->spec.run_id;
   if (held) {
     started_->mutable_started()->set_stored_samples(held->samples);
     started_->mutable_started()->set_stored_without_digest(held->samples_without_digest);
   } else if (!run.empty()) {
-    record_.Note(LogLevel::kInfo, "the run is not kept, since there is no store", {{"run", run}});
+    record().Note(LogLevel::kInfo, "the run is not kept, since there is no store", {{"run", run}});
   }
 }
 
@@ -75,7 +65,7 @@ std::optional<Record> AnalyzeStream::TakeForRun(Pending& pending, int64_t sample
 }
 
 void AnalyzeStream::KeepReady() {
-  if (!plan_ || !plan_->keeper || keeping_ || end_) return;
+  if (!plan_ || !plan_->keeper || keeping_ || ended()) return;
   std::vector<Record> records;
   for (size_t i = 0; i < pending_.size() && pending_[i].result; ++i) {
     if (pending_[i].kept) continue;
@@ -88,18 +78,12 @@ void AnalyzeStream::KeepReady() {
   }
   if (records.empty()) return;
   keeping_ = true;
-  auto run = [self = shared_from_this(),
-              records = std::move(records)](const absl::Status& admitted) {
-    const absl::Status kept =
-        admitted.ok() ? Contained([&] { return self->Keep(records); }) : admitted;
-    const std::lock_guard lock(self->mutex_);
-    self->keeping_ = false;
-    if (!kept.ok()) self->End(kept);
-    self->Pump();
-  };
-  const absl::Status submitted = plan_->storing->Submit(
-      {.run = std::move(run), .stop = stop_.get_token(), .deadline = deadline_});
-  if (!submitted.ok()) End(submitted);
+  Queue(*plan_->storing, [this, records = std::move(records)]() -> absl::Status {
+    SINKD_RETURN_IF_ERROR(Keep(records));
+    const std::lock_guard lock(mutex_);
+    keeping_ = false;
+    return absl::OkStatus();
+  });
 }
 
 absl::Status AnalyzeStream::Keep(std::span<const Record> records) {
@@ -107,10 +91,10 @@ absl::Status AnalyzeStream::Keep(std::span<const Record> records) {
   SINKD_ASSIGN_OR_RETURN(std::vector<RunKeeper::Earlier> earlier, plan_->keeper->Keep(records));
   const std::chrono::duration<double> took = SteadyClock::now() - begin;
   for (size_t i = 0; i < records.size(); ++i) {
-    record_.phases()->Add(SamplePhase::kKeep, took / records.size());
+    record().phases()->Add(SamplePhase::kKeep, took / records.size());
   }
   const std::lock_guard lock(mutex_);
-  if (end_) return absl::OkStatus();
+  if (ended()) return absl::OkStatus();
   const auto pending = [this](int64_t index) -> Pending& {
     return pending_[static_cast<size_t>(index - answered_)];
   };
@@ -129,31 +113,26 @@ absl::Status AnalyzeStream::Keep(std::span<const Record> records) {
 void AnalyzeStream::SumUp() {
   if (summing_up_) return;
   summing_up_ = true;
-  const auto run = [self = shared_from_this()](const absl::Status& admitted) {
+  Queue(plan_->keeper ? *plan_->storing : *plan_->cpu, [this]() -> absl::Status {
     sinks::v1::AnalyzeResponse response;
-    const absl::Status status =
-        admitted.ok() ? Contained([&] { return self->Conclude(response); }) : admitted;
-    const std::lock_guard lock(self->mutex_);
-    if (status.ok() && response.has_summary()) {
-      self->summary_ = std::move(response);
+    SINKD_RETURN_IF_ERROR(Conclude(response));
+    const std::lock_guard lock(mutex_);
+    if (response.has_summary()) {
+      summary_ = std::move(response);
     } else {
-      self->End(status);
+      End(absl::OkStatus());
     }
-    self->Pump();
-  };
-  Executor::Stream& where = plan_->keeper ? *plan_->storing : *plan_->cpu;
-  const absl::Status submitted =
-      where.Submit({.run = run, .stop = stop_.get_token(), .deadline = deadline_});
-  if (!submitted.ok()) End(submitted);
+    return absl::OkStatus();
+  });
 }
 
 absl::Status AnalyzeStream::Conclude(sinks::v1::AnalyzeResponse& response) {
   RunKeeper* keeper = plan_->keeper.get();
   if (!plan_->spec.no_summary) {
     // Nothing is added to the fold any more, so it is read without the lock.
-    SINKD_ASSIGN_OR_RETURN(const SummaryReport report,
-                           keeper != nullptr ? keeper->SumUp(stop_.get_token())
-                                             : absl::StatusOr<SummaryReport>(fold_->Report()));
+    SINKD_ASSIGN_OR_RETURN(
+        const SummaryReport report,
+        keeper != nullptr ? keeper->SumUp(stop()) : absl::StatusOr<SummaryReport>(fold_->Report()));
     if (keeper != nullptr) {
       resources_.metrics.RunSummarized(plan_->spec.model_id, GaugesOf(report));
     }

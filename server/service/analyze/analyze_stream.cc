@@ -5,12 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "server/base/containment.h"
 #include "server/base/sample_name.h"
 #include "server/base/status.h"
 #include "server/service/analyze/codec_sample.h"
 #include "server/service/analyze/codec_spec.h"
-#include "server/service/calls/call_deadline.h"
 #include "server/service/calls/message_bytes.h"
 #include "server/service/calls/status_mapping.h"
 #include "server/service/calls/stream_opening.h"
@@ -18,7 +16,6 @@
 namespace sinkd {
 namespace {
 
-constexpr char kMethod[] = "sinks.v1.AnalysisService/Analyze";
 constexpr int64_t kMaxWaitingBytes = 8 << 20;
 // Of answers, which lie in memory while a client reads nothing.
 constexpr int64_t kMaxAnswerBytes = 512 << 10;
@@ -37,146 +34,92 @@ absl::Status OutOfPlace(std::string_view what, std::string_view reason, std::str
 
 }  // namespace
 
-AnalyzeStream* AnalyzeStream::Begin(grpc::CallbackServerContext* context,
-                                    const StreamResources& resources, const StreamLimits& limits) {
-  const auto stream = std::make_shared<AnalyzeStream>(context, resources, limits);
-  {
-    const std::lock_guard lock(stream->mutex_);
-    stream->self_ = stream;
-    if (absl::Status admitted = stream->Admit(); !admitted.ok()) stream->End(std::move(admitted));
-    stream->Pump();
-  }
-  stream->EndOnAbort();
-  return stream.get();
-}
-
-AnalyzeStream::AnalyzeStream(grpc::CallbackServerContext* context, const StreamResources& resources,
-                             const StreamLimits& limits)
-    : resources_(resources),
-      limits_(limits),
-      record_(*context, kMethod, resources.metrics),
-      context_(*context),
-      deadline_(DeadlineOf(*context)),
+AnalyzeStream::AnalyzeStream(grpc::CallbackServerContext* context, std::string_view method,
+                             const CallResources& calls, const StreamResources* resources,
+                             const StreamLimits* limits)
+    : Call(context, method, calls),
+      resources_(*resources),
+      limits_(*limits),
       last_progress_(SteadyClock::now()) {}
 
-AnalyzeStream::~AnalyzeStream() = default;
-
-absl::Status AnalyzeStream::Admit() {
-  SINKD_RETURN_IF_ERROR(record_.admitted());
-  SINKD_ASSIGN_OR_RETURN(quota_place_, record_.principal()->EnterStream());
-  SINKD_ASSIGN_OR_RETURN(place_, resources_.admission.EnterStream(record_.caller().name));
+absl::Status AnalyzeStream::Start() {
+  SINKD_ASSIGN_OR_RETURN(quota_place_, record().principal()->EnterStream());
+  SINKD_ASSIGN_OR_RETURN(place_, calls().admission.EnterStream(caller().name));
   resources_.metrics.StreamOpened();
   return absl::OkStatus();
 }
 
-void AnalyzeStream::EndOnAbort() {
-  on_abort_.emplace(resources_.admission.abort_token(), [weak = weak_from_this()] {
-    if (const std::shared_ptr<AnalyzeStream> stream = weak.lock()) {
-      const std::lock_guard lock(stream->mutex_);
-      stream->End(ServerStopping());
-      stream->Pump();
-    }
-  });
-}
-
-void AnalyzeStream::OnReadDone(bool ok) {
+absl::Status AnalyzeStream::Received(grpc::ByteBuffer message) {
   sinks::v1::AnalyzeRequest request;
-  bool parsed = false;
+  const bool parsed = ParseMessage(message, request);
   std::string digest;
-  const absl::Status read = Contained([&] {
-    parsed = ok && ParseMessage(incoming_, request);
-    // The plan was made by an earlier read.
-    if (parsed && plan_ && plan_->keeper) digest = InputDigest(request.sample());
-    return absl::OkStatus();
-  });
+  // The plan was made by an earlier read.
+  if (parsed && plan_ && plan_->keeper) digest = InputDigest(request.sample());
   std::optional<IncomingSample> sample;
   {
     const std::lock_guard lock(mutex_);
-    reading_ = false;
-    if (ok) {
-      const auto bytes = static_cast<int64_t>(incoming_.Length());
-      incoming_.Clear();
-      if (!read.ok()) End(read);
-      if (!end_) sample = Take(parsed, std::move(request));
-      if (!end_ && !digest.empty()) pending_.back().input_digest = digest;
-      if (sample) {
-        sample->input_digest = std::move(digest);
-        waiting_bytes_ += pending_.back().input_bytes = bytes;
-      }
-    } else {
-      half_closed_ = true;
-      if (context_.IsCancelled()) {
-        EndAsCancelled();
-      } else if (!plan_) {
-        End(OutOfPlace("the stream was closed before its spec", "SPEC_MISSING",
-                       "send a message with spec first"));
-      }
+    if (ended()) return absl::OkStatus();
+    SINKD_ASSIGN_OR_RETURN(sample, Take(parsed, std::move(request)));
+    if (!digest.empty()) pending_.back().input_digest = digest;
+    if (sample) {
+      sample->input_digest = std::move(digest);
+      pending_.back().input_bytes = static_cast<int64_t>(message.Length());
+      waiting_bytes_ += pending_.back().input_bytes;
     }
   }
   if (sample) Run(*std::move(sample));
-  const std::lock_guard lock(mutex_);
-  Pump();
+  return absl::OkStatus();
 }
 
-void AnalyzeStream::OnWriteDone(bool ok) {
-  const std::lock_guard lock(mutex_);
-  writing_ = false;
-  if (!ok) End(Cancelled("the client went away"));
-  Pump();
+absl::Status AnalyzeStream::HalfClosed() {
+  half_closed_ = true;
+  if (plan_) return absl::OkStatus();
+  return OutOfPlace("the stream was closed before its spec", "SPEC_MISSING",
+                    "send a message with spec first");
 }
 
-void AnalyzeStream::OnCancel() {
-  const std::lock_guard lock(mutex_);
-  EndAsCancelled();
-  Pump();
-}
-
-void AnalyzeStream::OnDone() {
-  std::shared_ptr<AnalyzeStream> self;  // outlives the lock
-  const std::lock_guard lock(mutex_);
-  stop_.request_stop();
+CallRecord::Work AnalyzeStream::Done() {
   for (int64_t i = answered_; i < received_; ++i) {
     resources_.metrics.SampleDone(SampleOutcome::kCancelled, 0);
   }
   if (place_) resources_.metrics.StreamClosed();
-  record_.End(*end_, {.model = plan_ ? std::string_view(plan_->spec.model_id) : std::string_view(),
-                      .samples = answered_,
-                      .tokens = tokens_});
-  self = std::move(self_);
+  return {.model = plan_ ? std::string_view(plan_->spec.model_id) : std::string_view(),
+          .samples = answered_,
+          .tokens = tokens_};
 }
 
-std::optional<IncomingSample> AnalyzeStream::Take(bool parsed,
-                                                  sinks::v1::AnalyzeRequest&& request) {
+absl::StatusOr<std::optional<IncomingSample>> AnalyzeStream::Take(
+    bool parsed, sinks::v1::AnalyzeRequest&& request) {
   using Message = sinks::v1::AnalyzeRequest;
   absl::Status problem;  // of a sample's text
   if (!parsed) {
     // What was parsed before the fault is kept, and ends with the text that is at fault.
     problem = CheckTexts(request.sample());
     if (request.message_case() != Message::kSample || problem.ok()) {
-      End(MalformedMessage(*request.descriptor()));
-      return std::nullopt;
+      return MalformedMessage(*request.descriptor());
     }
   }
   if (request.message_case() == Message::MESSAGE_NOT_SET) {
-    End(OutOfPlace("a message holds neither spec nor sample", "EMPTY_MESSAGE",
-                   "set spec in the first message and sample in every later one"));
-  } else if (request.has_spec() && plan_) {
-    End(OutOfPlace("a second spec came", "SPEC_TWICE", "send one spec a stream, first"));
-  } else if (request.has_spec()) {
-    const absl::Status status = TakeSpec(request.spec());
-    if (!status.ok()) End(status);
-  } else if (!plan_) {
-    End(OutOfPlace("a sample came before the spec", "SPEC_MISSING",
-                   "send a message with spec first"));
-  } else {
-    return TakeSample(std::move(*request.mutable_sample()), problem);
+    return OutOfPlace("a message holds neither spec nor sample", "EMPTY_MESSAGE",
+                      "set spec in the first message and sample in every later one");
   }
-  return std::nullopt;
+  if (request.has_spec() && plan_) {
+    return OutOfPlace("a second spec came", "SPEC_TWICE", "send one spec a stream, first");
+  }
+  if (request.has_spec()) {
+    SINKD_RETURN_IF_ERROR(TakeSpec(request.spec()));
+    return std::nullopt;
+  }
+  if (!plan_) {
+    return OutOfPlace("a sample came before the spec", "SPEC_MISSING",
+                      "send a message with spec first");
+  }
+  return TakeSample(std::move(*request.mutable_sample()), problem);
 }
 
 absl::Status AnalyzeStream::TakeSpec(const sinks::v1::AnalysisSpec& proto) {
-  SINKD_ASSIGN_OR_RETURN(plan_, OpenStream(proto, resources_, limits_, record_.caller(), deadline_,
-                                           stop_.get_token(), record_.phases()));
+  SINKD_ASSIGN_OR_RETURN(plan_, OpenStream(proto, resources_, limits_, caller(), deadline(), stop(),
+                                           record().phases()));
   if (plan_->keeper) {
     OpenRun();
     return absl::OkStatus();
@@ -204,21 +147,18 @@ std::optional<IncomingSample> AnalyzeStream::TakeSample(sinks::v1::Sample&& samp
 void AnalyzeStream::Run(IncomingSample sample) {
   const int64_t index = sample.index;
   RunSample(plan_, std::move(sample),
-            [self = shared_from_this(), index](absl::StatusOr<SampleResult> result) {
-              const std::lock_guard lock(self->mutex_);
-              if (self->end_) return;
-              const auto place = static_cast<size_t>(index - self->answered_);
-              Pending& pending = self->pending_[place];
+            [this, self = shared_from_this(), index](absl::StatusOr<SampleResult> result) {
+              const std::lock_guard lock(mutex_);
+              if (ended()) return;
+              const auto place = static_cast<size_t>(index - answered_);
+              Pending& pending = pending_[place];
               pending.result = std::make_unique<absl::StatusOr<SampleResult>>(std::move(result));
-              self->waiting_bytes_ -= pending.input_bytes;
-              self->Pump();
+              waiting_bytes_ -= pending.input_bytes;
+              Pump();
             });
 }
 
-void AnalyzeStream::End(absl::Status status) {
-  if (end_) return;
-  end_ = std::move(status);
-  stop_.request_stop();
+void AnalyzeStream::Ended() {
   if (plan_) {
     plan_->queue->Close();
     plan_->cpu->Drop();
@@ -229,33 +169,14 @@ void AnalyzeStream::End(absl::Status status) {
   pending_.clear();
 }
 
-void AnalyzeStream::EndAsCancelled() {
-  End(deadline_ <= Executor::Clock::now()
-          ? absl::DeadlineExceededError("the deadline passed before the stream was done")
-          : Cancelled("the client went away"));
-}
-
-void AnalyzeStream::Pump() {
-  if (finished_) return;
-  absl::Status moved = Contained([this] {
-    KeepReady();
-    if (!writing_ && !end_) WriteNext();
-    return absl::OkStatus();
-  });
-  if (!moved.ok()) End(std::move(moved));
-  if (!writing_ && end_) {
-    finished_ = true;
-    Finish(ToGrpcStatus(*end_));
-    return;
-  }
-  if (MayRead()) {
-    reading_ = true;
-    StartRead(&incoming_);
-  }
+void AnalyzeStream::Advance() {
+  KeepReady();
+  if (!writing() && !ended()) WriteNext();
+  if (MayRead()) Read();
 }
 
 bool AnalyzeStream::MayRead() const {
-  return !reading_ && !half_closed_ && !end_ && !opening_run_ &&
+  return !reading() && !half_closed_ && !ended() && !opening_run_ &&
          received_ - written_ < MostUnderWay() && waiting_bytes_ < kMaxWaitingBytes;
 }
 
@@ -270,11 +191,11 @@ int64_t AnalyzeStream::MostUnderWay() const {
 
 void AnalyzeStream::WriteNext() {
   if (started_) {
-    Write(*started_);
+    WriteMessage(*started_);
     started_.reset();
     return;
   }
-  while (!end_) {
+  while (!ended()) {
     if (answer_) {
       if (WriteAnswer()) return;
     } else if (MayAnswerFirst()) {
@@ -283,19 +204,19 @@ void AnalyzeStream::WriteNext() {
       break;
     }
   }
-  if (end_ || !half_closed_ || opening_run_ || !pending_.empty()) return;
+  if (ended() || !half_closed_ || opening_run_ || !pending_.empty()) return;
   if (summary_written_) return End(absl::OkStatus());
   if (summary_) {
     summary_written_ = true;
-    return Write(*summary_);
+    return WriteMessage(*summary_);
   }
   SumUp();
 }
 
 bool AnalyzeStream::WriteAnswer() {
   if (const std::optional<sinks::v1::AnalyzeResponse> response = answer_->Next()) {
-    Write(*response);
-    answer_bytes_ += static_cast<int64_t>(outgoing_.Length());
+    WriteMessage(*response);
+    answer_bytes_ += static_cast<int64_t>(response->ByteSizeLong());
     return true;
   }
   NoteWritten();
@@ -340,7 +261,7 @@ void AnalyzeStream::AnswerFirst() {
 
 void AnalyzeStream::NoteWritten() {
   if (answer_bytes_ == 0) return;
-  record_.phases()->Add(SamplePhase::kWrite, SteadyClock::now() - answer_begin_);
+  record().phases()->Add(SamplePhase::kWrite, SteadyClock::now() - answer_begin_);
 }
 
 bool AnalyzeStream::WriteProgress() {
@@ -351,14 +272,12 @@ bool AnalyzeStream::WriteProgress() {
   response.mutable_progress()->set_samples_done(written_);
   response.mutable_progress()->set_samples_received(received_);
   response.mutable_progress()->set_tokens_done(tokens_);
-  Write(response);
+  WriteMessage(response);
   return true;
 }
 
-void AnalyzeStream::Write(const sinks::v1::AnalyzeResponse& response) {
-  outgoing_ = SerializeMessage(response);
-  writing_ = true;
-  StartWrite(&outgoing_);
+void AnalyzeStream::WriteMessage(const sinks::v1::AnalyzeResponse& response) {
+  Write(SerializeMessage(response));
 }
 
 }  // namespace sinkd

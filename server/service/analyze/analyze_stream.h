@@ -9,58 +9,38 @@
 // of them is written, those that get ready meanwhile gather and make up the next. End: whatever
 // ends the stream sets the stop token, and nothing more of it is computed.
 //
-// Bytes are parsed here and not by gRPC, which cannot tell text that is not UTF-8 from a
-// half-close.
-//
-// Ownership: owns itself until gRPC is done with it; work under way keeps it alive after that.
-// Thread-safety: reactions and results come from any thread; mutex_ guards all state.
+// Thread-safety: as call.h has it.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
+#include <string_view>
 
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
-#include <grpcpp/server_context.h>
-#include <grpcpp/support/byte_buffer.h>
-#include <grpcpp/support/server_callback.h>
 
 #include "server/analysis/summary.h"
 #include "server/service/analyze/sample_answer.h"
 #include "server/service/analyze/sample_run.h"
 #include "server/service/analyze/stream_plan.h"
-#include "server/service/calls/admission.h"
-#include "server/service/calls/call_record.h"
+#include "server/service/calls/call.h"
 #include "sinks/v1/analysis.pb.h"
 
 namespace sinkd {
 
-class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
-                            public std::enable_shared_from_this<AnalyzeStream> {
+class AnalyzeStream final : public Call {
  public:
-  // The reactor for a new call; `resources` and `limits` must outlive it.
-  static AnalyzeStream* Begin(grpc::CallbackServerContext* context,
-                              const StreamResources& resources, const StreamLimits& limits);
-
-  AnalyzeStream(grpc::CallbackServerContext* context, const StreamResources& resources,
-                const StreamLimits& limits);
-  ~AnalyzeStream() override;
-
-  void OnReadDone(bool ok) override;
-  void OnWriteDone(bool ok) override;
-  void OnCancel() override;
-  void OnDone() override;
+  // `resources` and `limits` must outlive it.
+  AnalyzeStream(grpc::CallbackServerContext* context, std::string_view method,
+                const CallResources& calls, const StreamResources* resources,
+                const StreamLimits* limits);
 
  private:
-  using SteadyClock = std::chrono::steady_clock;
-
   struct Pending {  // a sample under way
     std::string id;
     std::string input_digest;  // where a run keeps the records
@@ -69,14 +49,18 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
     bool kept = false;                                     // in the run, or not to be
   };
 
+  absl::Status Start() override;
+  absl::Status Received(grpc::ByteBuffer message) override;
+  absl::Status HalfClosed() override;
+  void Advance() override;
+  void Ended() override;
+  CallRecord::Work Done() override;
+
   // Under the lock, all of them.
-  absl::Status Admit();
-  std::optional<IncomingSample> Take(bool parsed, sinks::v1::AnalyzeRequest&& request);
+  absl::StatusOr<std::optional<IncomingSample>> Take(bool parsed,
+                                                     sinks::v1::AnalyzeRequest&& request);
   absl::Status TakeSpec(const sinks::v1::AnalysisSpec& proto);
   std::optional<IncomingSample> TakeSample(sinks::v1::Sample&& sample, const absl::Status& problem);
-  void End(absl::Status status);
-  void EndAsCancelled();
-  void Pump();         // starts whatever read, write or finish can be started
   void WriteNext();    // the next message, if there is one
   bool WriteAnswer();  // true when it started a write
   void AnswerFirst();  // turns the first finished sample into answer_
@@ -89,40 +73,26 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   void KeepReady();
   std::optional<Record> TakeForRun(Pending& pending, int64_t sample_index) const;
   bool MayAnswerFirst() const;
-  void Write(const sinks::v1::AnalyzeResponse& response);
+  void WriteMessage(const sinks::v1::AnalyzeResponse& response);
   bool MayRead() const;
   int64_t MostUnderWay() const;  // samples, by how large their answers are
 
   // Not under the lock.
-  void EndOnAbort();
   void Run(IncomingSample sample);
   absl::Status Keep(std::span<const Record> records);
   // Fills in the summary, where one is wanted, and leaves the run as it shall be.
   absl::Status Conclude(sinks::v1::AnalyzeResponse& response);
 
-  std::mutex mutex_;
-  std::shared_ptr<AnalyzeStream> self_;  // until OnDone
   const StreamResources& resources_;
   const StreamLimits& limits_;
-  CallRecord record_;
-  const grpc::CallbackServerContext& context_;  // until OnDone
-  const Executor::Clock::time_point deadline_;
-  std::stop_source stop_;
-  std::unique_ptr<Admission::Place> place_;
   std::unique_ptr<Principal::StreamPlace> quota_place_;
   std::shared_ptr<const StreamPlan> plan_;  // null until the spec has been accepted
 
-  grpc::ByteBuffer incoming_;
-  grpc::ByteBuffer outgoing_;
   int64_t waiting_bytes_ = 0;  // of the samples without a result
   int64_t answer_bytes_ = 0;   // written of the answer under way
   int64_t largest_answer_ = 0;
   SteadyClock::time_point answer_begin_;
-  bool reading_ = false;
-  bool writing_ = false;
   bool half_closed_ = false;
-  bool finished_ = false;            // Finish was called
-  std::optional<absl::Status> end_;  // how the stream is to end
 
   std::optional<sinks::v1::AnalyzeResponse> started_;  // the answer to the spec, until written
   std::deque<Pending> pending_;                        // not yet answered, in the order sent
@@ -139,9 +109,6 @@ class AnalyzeStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   bool summing_up_ = false;
   bool summary_written_ = false;
   std::optional<sinks::v1::AnalyzeResponse> summary_;
-
-  // Last, so that it is gone before what it uses.
-  std::optional<std::stop_callback<std::function<void()>>> on_abort_;
 };
 
 }  // namespace sinkd

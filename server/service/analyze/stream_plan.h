@@ -19,7 +19,6 @@
 #include "server/service/analyze/codec_spec.h"
 #include "server/service/analyze/forward_group.h"
 #include "server/service/analyze/forward_queue.h"
-#include "server/service/calls/admission.h"
 #include "server/service/models/model_catalog.h"
 #include "server/service/runs/run_keeper.h"
 #include "server/store/run_store.h"
@@ -40,7 +39,6 @@ struct StreamLimits {
 // What all streams of a server share; borrowed.
 struct StreamResources {
   ModelCatalog& catalog;
-  Admission& admission;
   DevicePool& devices;    // forward passes
   ForwardGroups& groups;  // of what may run in one
   Executor& cpu;          // encoding before, analysing after, summing up

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -10,17 +10,17 @@
 #include "server/base/status.h"
 #include "server/service/audit/audited_runs.h"
 #include "server/service/audit/codec_audit.h"
-#include "server/service/calls/unary_call.h"
 #include "server/service/runs/codec_run.h"
 #include "server/service/runs/nearest_run.h"
 #include "server/service/runs/run_samples.h"
+#include "sinks/v1/audit.pb.h"
 
 namespace sinkd {
 namespace {
 
 namespace v1 = ::sinks::v1;
 
-constexpr int kThreads = 2;
+constexpr int kThreads = 3;
 constexpr size_t kWaiting = 32;
 
 void ListRuns(const std::vector<RunGroup>& runs,
@@ -63,25 +63,20 @@ absl::StatusOr<v1::AuditRunsResponse> RunAudit(RunStore& store, const v1::AuditR
 
 }  // namespace
 
-AuditService::AuditService(RunStore* store, Metrics& metrics)
-    : store_(store),
-      metrics_(metrics),
+AuditService::AuditService(RunStore* store, const CallResources& calls)
+    : CallService(calls),
       threads_({.name = "audits",
                 .when_full = "retry when another audit is done",
                 .threads = kThreads,
-                .capacity = kWaiting}),
-      waiting_(*threads_.OpenStream(kWaiting)) {}
-
-grpc::ServerUnaryReactor* AuditService::AuditRuns(grpc::CallbackServerContext* context,
-                                                  const grpc::ByteBuffer* request,
-                                                  grpc::ByteBuffer* response) {
-  return ServeUnary<v1::AuditRunsRequest, v1::AuditRunsResponse>(
-      {*waiting_, metrics_}, context, "sinks.v1.AuditService/AuditRuns", request, response,
-      [this,
-       context](const v1::AuditRunsRequest& message) -> absl::StatusOr<v1::AuditRunsResponse> {
-        if (store_ == nullptr) return StoreOff();
-        auto audit = RunAudit(*store_, message, [context] { return context->IsCancelled(); });
-        if (!audit.ok()) return NameNearestRun(*store_, audit.status());
+                .capacity = kWaiting,
+                .caller_percent = calls.max_caller_percent}) {
+  AddUnary<v1::AuditRunsRequest>(
+      "/sinks.v1.AuditService/AuditRuns", threads_,
+      [store](const v1::AuditRunsRequest& message,
+              const std::stop_token& stop) -> absl::StatusOr<v1::AuditRunsResponse> {
+        if (store == nullptr) return StoreOff();
+        auto audit = RunAudit(*store, message, [&stop] { return stop.stop_requested(); });
+        if (!audit.ok()) return NameNearestRun(*store, audit.status());
         return audit;
       });
 }

@@ -5,32 +5,21 @@
 // Thread-safety: called by gRPC from any thread.
 #pragma once
 
-#include <memory>
-
 #include "server/scheduler/executor.h"
+#include "server/service/calls/call_service.h"
 #include "server/store/run_store.h"
-#include "server/telemetry/metrics.h"
-#include "sinks/v1/audit.grpc.pb.h"
 
 namespace sinkd {
 
-class AuditService final : public sinks::v1::AuditService::WithRawCallbackMethod_AuditRuns<
-                               sinks::v1::AuditService::Service> {
+class AuditService final : public CallService {
  public:
   // `store` null: the server has none.
-  AuditService(RunStore* store, Metrics& metrics);
-
-  grpc::ServerUnaryReactor* AuditRuns(grpc::CallbackServerContext* context,
-                                      const grpc::ByteBuffer* request,
-                                      grpc::ByteBuffer* response) override;
+  AuditService(RunStore* store, const CallResources& calls);
 
   void Shutdown();  // ends what waits, joins the threads
 
  private:
-  RunStore* const store_;
-  Metrics& metrics_;
   Executor threads_;
-  std::unique_ptr<Executor::Stream> waiting_;
 };
 
 }  // namespace sinkd

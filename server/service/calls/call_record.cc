@@ -57,7 +57,7 @@ CallRecord::CallRecord(grpc::CallbackServerContext& context, std::string_view me
       admitted_(VerdictOf(context)),
       begin_(std::chrono::steady_clock::now()) {
   context.AddInitialMetadata(kRequestIdKey, request_id_);
-  metrics_.RpcStarted(method_);
+  if (!method_.empty()) metrics_.RpcStarted(method_);
 }
 
 void CallRecord::Note(LogLevel level, std::string_view message,
@@ -69,6 +69,7 @@ void CallRecord::Note(LogLevel level, std::string_view message,
 }
 
 void CallRecord::End(const absl::Status& status, const Work& work) {
+  if (method_.empty()) return;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin_;
   metrics_.RpcHandled(method_, status.code(), seconds);
   const std::string code = absl::StatusCodeToString(status.code());

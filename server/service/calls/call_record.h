@@ -35,8 +35,8 @@ class CallRecord {
     int64_t tokens = 0;
   };
 
-  // `method` is the full name, "sinks.v1.ModelService/GetModel"; it and `metrics` are borrowed. To
-  // be made before anything is sent.
+  // `method` is the full name, "sinks.v1.ModelService/GetModel"; it and `metrics` are borrowed.
+  // Empty: the call is neither logged nor counted. To be made before anything is sent.
   CallRecord(grpc::CallbackServerContext& context, std::string_view method, Metrics& metrics);
 
   const std::string& request_id() const { return request_id_; }

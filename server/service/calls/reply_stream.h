@@ -1,27 +1,19 @@
-// ReplyStream: one server-streaming call whose messages are made one after the other, each when the
+// ReplyStream: a call of one request, whose answers are made one after the other, each when the
 // one before is written, on threads that may wait.
 //
-// Ownership: owns itself until gRPC is done with it; work under way keeps it alive after that.
-// Thread-safety: reactions and jobs come from any thread; mutex_ guards all state but the source,
-// which belongs to the outstanding job.
+// Thread-safety: as call.h has it; the source belongs to the outstanding job.
 #pragma once
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string_view>
 
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
-#include <grpcpp/server_context.h>
-#include <grpcpp/support/byte_buffer.h>
-#include <grpcpp/support/server_callback.h>
 
-#include "server/scheduler/executor.h"
-#include "server/service/calls/admission.h"
-#include "server/service/calls/call_record.h"
+#include "server/service/calls/call.h"
 
 namespace sinkd {
 
@@ -33,54 +25,30 @@ class ReplySource {
   virtual absl::StatusOr<std::optional<grpc::ByteBuffer>> Next(const std::stop_token& stop) = 0;
 };
 
-class ReplyStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
-                          public std::enable_shared_from_this<ReplyStream> {
+class ReplyStream final : public Call {
  public:
-  struct Resources {  // borrowed
-    Admission& admission;
-    Executor& threads;
-    Metrics& metrics;
-  };
   using Open =
       std::function<absl::StatusOr<std::unique_ptr<ReplySource>>(const grpc::ByteBuffer& request)>;
 
-  // The reactor for a new call. `open` reads the request, on a thread that may wait.
-  static ReplyStream* Begin(grpc::CallbackServerContext* context, std::string_view method,
-                            const grpc::ByteBuffer& request, const Resources& resources, Open open);
-
+  // `open` reads the request, on a thread of `threads`, which may wait.
   ReplyStream(grpc::CallbackServerContext* context, std::string_view method,
-              const grpc::ByteBuffer& request, const Resources& resources, Open open);
-
-  void OnWriteDone(bool ok) override;
-  void OnCancel() override;
-  void OnDone() override;
+              const CallResources& resources, Executor* threads, Open open);
 
  private:
-  // Under the lock.
-  absl::Status Start();
-  void MakeNext();
-  void End(absl::Status status);
+  absl::Status Start() override;
+  absl::Status Received(grpc::ByteBuffer message) override;
+  void Advance() override;
 
   // Not under the lock: the job.
-  void Make();
-  absl::StatusOr<std::optional<grpc::ByteBuffer>> NextMessage();
+  absl::Status Make();
+  absl::StatusOr<std::optional<grpc::ByteBuffer>> Next();
 
-  std::mutex mutex_;
-  std::shared_ptr<ReplyStream> self_;  // until OnDone
-  CallRecord record_;
-  const grpc::ByteBuffer request_;
-  const Resources resources_;
-  const Executor::Clock::time_point deadline_;
+  Executor& threads_;
   const Open open_;
-  std::unique_ptr<Admission::Place> place_;
   std::unique_ptr<Executor::Stream> waiting_;
+  std::optional<grpc::ByteBuffer> request_;  // once it came
   std::unique_ptr<ReplySource> source_;
-  grpc::ByteBuffer outgoing_;
-  std::stop_source stop_;
-  std::optional<absl::Status> end_;
-
-  // Last, so that it is gone before what it uses.
-  std::optional<std::stop_callback<std::function<void()>>> on_abort_;
+  bool making_ = false;
 };
 
 }  // namespace sinkd

@@ -21,8 +21,8 @@
 namespace sinkd {
 namespace {
 
-constexpr int kFoldThreads = 2;
-constexpr size_t kFolds = 4;  // under way and waiting
+constexpr int kFoldThreads = 3;
+constexpr size_t kFolds = 8;  // under way and waiting
 constexpr std::chrono::seconds kLongestFold{60};
 constexpr char kDescription[] = "openapi.yaml";
 constexpr char kYaml[] = "application/yaml";
@@ -63,13 +63,14 @@ absl::Status TookTooLong() {
 
 }  // namespace
 
-JsonApi::JsonApi(ModelCatalog& catalog, RunStore* store)
+JsonApi::JsonApi(ModelCatalog& catalog, RunStore* store, int64_t max_caller_percent)
     : catalog_(catalog),
       store_(store),
       folds_({.name = "summaries for HTTP",
               .when_full = "retry when another summary is done",
               .threads = kFoldThreads,
-              .capacity = kFolds}) {}
+              .capacity = kFolds,
+              .caller_percent = max_caller_percent}) {}
 
 HttpApi JsonApi::Bind() {
   return {.answer = [this](const HttpQuery& query,
@@ -107,7 +108,7 @@ absl::StatusOr<HttpAnswer> JsonApi::Make(const HttpQuery& query, const std::stop
     SINKD_ASSIGN_OR_RETURN(const JsonParameters parameters,
                            JsonParameters::Read(query, endpoint.parameters));
     absl::StatusOr<std::string> body =
-        endpoint.weight == Weight::kFold ? Fold(endpoint, *id, parameters, stop)
+        endpoint.weight == Weight::kFold ? Fold(endpoint, *id, query.caller, parameters, stop)
                                          : endpoint.body({catalog_, store_, *id, parameters, stop});
     SINKD_RETURN_IF_ERROR(body.status());
     return HttpAnswer{.content_type = kJsonType, .body = *std::move(body)};
@@ -116,9 +117,11 @@ absl::StatusOr<HttpAnswer> JsonApi::Make(const HttpQuery& query, const std::stop
 }
 
 absl::StatusOr<std::string> JsonApi::Fold(const JsonEndpoint& endpoint, const std::string& id,
+                                          const std::string& caller,
                                           const JsonParameters& parameters,
                                           const std::stop_token& stop) {
-  SINKD_ASSIGN_OR_RETURN(const std::unique_ptr<Executor::Stream> place, folds_.OpenStream(1));
+  SINKD_ASSIGN_OR_RETURN(const std::unique_ptr<Executor::Stream> place,
+                         folds_.OpenStream(1, {.caller = caller}));
   std::stop_source end;
   const std::stop_callback when_stopped(stop, [&end] { end.request_stop(); });
   const auto done = std::make_shared<std::promise<absl::StatusOr<std::string>>>();

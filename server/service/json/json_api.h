@@ -1,13 +1,14 @@
 // JsonApi: models and runs as JSON over HTTP, read only - what docs/openapi.yaml describes.
 //
 // Bodies are the JSON mapping of the messages that the gRPC methods answer with, errors that of
-// google.rpc.Status. Summaries, which read whole runs, are made two at a time on threads of their
-// own, and take a minute at most.
+// google.rpc.Status. Summaries, which read whole runs, are made three at a time on threads of their
+// own, and take a minute at most; one caller has his share of them.
 //
 // Ownership: borrows what it is given; owns its threads. To outlive whoever calls it.
 // Thread-safety: all methods may be called from any thread, several at once.
 #pragma once
 
+#include <cstdint>
 #include <stop_token>
 #include <string>
 
@@ -24,7 +25,7 @@ namespace sinkd {
 class JsonApi {
  public:
   // `store` null: the server keeps no runs.
-  JsonApi(ModelCatalog& catalog, RunStore* store);
+  JsonApi(ModelCatalog& catalog, RunStore* store, int64_t max_caller_percent = 100);
 
   HttpAnswer Answer(const HttpQuery& query, const std::stop_token& stop);
 
@@ -34,7 +35,8 @@ class JsonApi {
  private:
   absl::StatusOr<HttpAnswer> Make(const HttpQuery& query, const std::stop_token& stop);
   absl::StatusOr<std::string> Fold(const JsonEndpoint& endpoint, const std::string& id,
-                                   const JsonParameters& parameters, const std::stop_token& stop);
+                                   const std::string& caller, const JsonParameters& parameters,
+                                   const std::stop_token& stop);
 
   ModelCatalog& catalog_;
   RunStore* const store_;

@@ -2,80 +2,42 @@
 // comes while a write is under way is told as one message, the latest.
 //
 // A client that goes away abandons the load (models/registry.h says what becomes of followers).
-// Ownership: owns itself until gRPC is done with it; a running load keeps it alive after that.
-// Thread-safety: reactions and progress come from any thread; mutex_ guards all state.
+// Thread-safety: as call.h has it.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <stop_token>
 #include <string>
+#include <string_view>
 
 #include <absl/status/status.h>
-#include <grpcpp/server_context.h>
-#include <grpcpp/support/byte_buffer.h>
-#include <grpcpp/support/server_callback.h>
 
-#include "server/scheduler/executor.h"
-#include "server/service/calls/admission.h"
-#include "server/service/calls/call_record.h"
+#include "server/service/calls/call.h"
 #include "server/service/models/model_catalog.h"
 #include "sinks/v1/models.pb.h"
 
 namespace sinkd {
 
-class LoadStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
-                         public std::enable_shared_from_this<LoadStream> {
+class LoadStream final : public Call {
  public:
-  struct Resources {  // borrowed
-    ModelCatalog& catalog;
-    Admission& admission;
-    Executor& loads;
-    Metrics& metrics;
-  };
-
-  // The reactor for a new call; `resources` must outlive it.
-  static LoadStream* Begin(grpc::CallbackServerContext* context, const grpc::ByteBuffer& request,
-                           const Resources& resources);
-
-  LoadStream(grpc::CallbackServerContext* context, const Resources& resources);
-  ~LoadStream() override;
-
-  void OnWriteDone(bool ok) override;
-  void OnCancel() override;
-  void OnDone() override;
+  LoadStream(grpc::CallbackServerContext* context, std::string_view method,
+             const CallResources& resources, Executor* loads, ModelCatalog* catalog);
 
  private:
-  absl::Status Start(const grpc::ByteBuffer& bytes);
-  void Load(const LoadOptions& options, std::optional<bool> pinned);  // on the executor
-  void EndOnAbort();
+  absl::Status Start() override;
+  absl::Status Received(grpc::ByteBuffer message) override;
+  void Advance() override;
+  CallRecord::Work Done() override { return {.model = id_}; }
 
-  // Under the lock.
-  void End(absl::Status status);
-  void Pump();
+  absl::Status Load(const LoadOptions& options, std::optional<bool> pinned);  // the job
 
-  std::mutex mutex_;
-  std::shared_ptr<LoadStream> self_;  // until OnDone
-  const Resources& resources_;
-  CallRecord record_;
-  const Executor::Clock::time_point deadline_;
-  std::stop_source stop_;
-  std::unique_ptr<Admission::Place> place_;
+  Executor& loads_;
+  ModelCatalog& catalog_;
   std::unique_ptr<Executor::Stream> slot_;
   std::string id_;
-
-  grpc::ByteBuffer outgoing_;
   sinks::v1::LoadModelResponse written_;  // what was written last
   std::optional<sinks::v1::LoadModelResponse> next_;
   bool loaded_ = false;  // next_, or what was written last, is the last message
-  bool writing_ = false;
-  bool finished_ = false;
-  std::optional<absl::Status> end_;
-
-  // Last, so that it is gone before what it uses.
-  std::optional<std::stop_callback<std::function<void()>>> on_abort_;
 };
 
 }  // namespace sinkd

@@ -2,103 +2,57 @@
 
 #include <utility>
 
-#include "server/base/containment.h"
 #include "server/base/status.h"
-#include "server/service/calls/call_deadline.h"
 #include "server/service/calls/message_bytes.h"
-#include "server/service/calls/status_mapping.h"
+#include "server/service/runs/run_samples.h"
 
 namespace sinkd {
 
-ImportStream* ImportStream::Begin(grpc::CallbackServerContext* context, std::string_view method,
-                                  grpc::ByteBuffer* response, const Resources& resources,
-                                  absl::StatusOr<RunStore*> store,
-                                  const std::string& template_date) {
-  const auto stream = std::make_shared<ImportStream>(context, method, response, resources);
-  {
-    const std::lock_guard lock(stream->mutex_);
-    stream->self_ = stream;
-    absl::Status started = stream->Start(store, template_date);
-    if (!started.ok()) stream->End(std::move(started));
-  }
-  // A read that waits for its client ends with the context.
-  stream->on_abort_.emplace(resources.admission.abort_token(),
-                            [context, stop = stream->stop_]() mutable {
-                              stop.request_stop();
-                              context->TryCancel();
-                            });
-  return stream.get();
-}
-
 ImportStream::ImportStream(grpc::CallbackServerContext* context, std::string_view method,
-                           grpc::ByteBuffer* response, const Resources& resources)
-    : context_(*context),
-      record_(*context, method, resources.metrics),
-      resources_(resources),
-      deadline_(DeadlineOf(*context)),
-      response_(response) {}
+                           const CallResources& resources, Executor* threads, RunStore* store,
+                           std::string template_date)
+    : Call(context, method, resources),
+      threads_(*threads),
+      store_(store),
+      template_date_(std::move(template_date)) {}
 
-absl::Status ImportStream::Start(const absl::StatusOr<RunStore*>& store,
-                                 const std::string& template_date) {
-  SINKD_RETURN_IF_ERROR(record_.admitted());
-  SINKD_RETURN_IF_ERROR(store.status());
-  SINKD_ASSIGN_OR_RETURN(place_, resources_.admission.Enter());
-  SINKD_ASSIGN_OR_RETURN(waiting_, resources_.threads.OpenStream(1));
-  import_.emplace(**store, template_date);
-  StartRead(&incoming_);
+absl::Status ImportStream::Start() {
+  if (store_ == nullptr) return StoreOff();
+  SINKD_ASSIGN_OR_RETURN(place_, calls().admission.Enter());
+  SINKD_ASSIGN_OR_RETURN(waiting_, threads_.OpenStream(1, AccountOf(caller(), Lane::kBatch)));
+  import_.emplace(*store_, template_date_);
+  Read();
   return absl::OkStatus();
 }
 
-void ImportStream::OnReadDone(bool ok) {
-  const auto run = [self = shared_from_this(), ok](const absl::Status& admitted) {
-    if (admitted.ok()) return self->Take(ok);
-    const std::lock_guard lock(self->mutex_);
-    self->End(admitted);
-  };
-  const absl::Status submitted =
-      waiting_->Submit({.run = run, .stop = stop_.get_token(), .deadline = deadline_});
-  if (submitted.ok()) return;
+absl::Status ImportStream::Received(grpc::ByteBuffer message) {
   const std::lock_guard lock(mutex_);
-  End(submitted);
+  if (ended()) return absl::OkStatus();
+  Queue(*waiting_, [this, message = std::move(message)] { return Store(message); });
+  return absl::OkStatus();
 }
 
-void ImportStream::Take(bool ok) {
-  absl::Status status = Contained([this, ok] { return ok ? Store() : Answer(); });
-  const std::lock_guard lock(mutex_);
-  if (!ok || !status.ok()) return End(std::move(status));
-  StartRead(&incoming_);
+absl::Status ImportStream::HalfClosed() {
+  Queue(*waiting_, [this] { return Answer(); });
+  return absl::OkStatus();
 }
 
-absl::Status ImportStream::Store() {
+absl::Status ImportStream::Store(const grpc::ByteBuffer& message) {
   sinks::v1::ImportRecordsRequest request;
-  const bool parsed = ParseMessage(incoming_, request);
-  incoming_.Clear();
-  if (!parsed) return MalformedMessage(*request.descriptor());
-  return import_->Take(std::move(request));
+  if (!ParseMessage(message, request)) return MalformedMessage(*request.descriptor());
+  SINKD_RETURN_IF_ERROR(import_->Take(std::move(request)));
+  const std::lock_guard lock(mutex_);
+  if (!ended()) Read();
+  return absl::OkStatus();
 }
 
 absl::Status ImportStream::Answer() {
   // A client that went away did not say that this was all.
-  if (stop_.stop_requested() || context_.IsCancelled()) return Cancelled("the client went away");
+  if (stop().stop_requested()) return Cancelled("the client went away");
   SINKD_ASSIGN_OR_RETURN(const sinks::v1::ImportRecordsResponse response, import_->Finish());
-  *response_ = SerializeMessage(response);
-  return absl::OkStatus();
-}
-
-void ImportStream::End(absl::Status status) {
-  if (end_) return;
-  const bool aborted = resources_.admission.abort_token().stop_requested();
-  end_ = aborted && absl::IsCancelled(status) ? ServerStopping() : std::move(status);
-  Finish(ToGrpcStatus(*end_));
-}
-
-void ImportStream::OnDone() {
-  on_abort_.reset();                   // the context is about to go
-  std::shared_ptr<ImportStream> self;  // outlives the lock
   const std::lock_guard lock(mutex_);
-  record_.End(*end_);
-  place_.reset();
-  self = std::move(self_);
+  EndWith(SerializeMessage(response));
+  return absl::OkStatus();
 }
 
 }  // namespace sinkd

@@ -4,7 +4,7 @@
 
 #include "server/base/status.h"
 #include "server/service/analyze/codec_spec.h"
-#include "server/service/calls/unary_call.h"
+#include "server/service/calls/message_bytes.h"
 #include "server/service/runs/codec_run.h"
 #include "server/service/runs/import_stream.h"
 #include "server/service/runs/nearest_run.h"
@@ -16,7 +16,7 @@ namespace {
 
 namespace v1 = ::sinks::v1;
 
-constexpr int kQueryThreads = 2;
+constexpr int kQueryThreads = 3;
 constexpr size_t kWaitingQueries = 256;
 constexpr int kStreamThreads = 4;
 constexpr size_t kStreams = 64;
@@ -59,20 +59,58 @@ absl::StatusOr<v1::ListSampleKeysResponse> ListKeys(RunStore& store,
   return out;
 }
 
+absl::StatusOr<v1::CreateRunResponse> Create(RunStore& store, const v1::CreateRunRequest& request,
+                                             const std::string& template_date) {
+  SINKD_ASSIGN_OR_RETURN(StreamSpec spec, DecodeSpec(request.spec(), template_date));
+  spec.run_id = request.run_id();
+  spec.run_labels = {request.labels().begin(), request.labels().end()};
+  return AnswerRun<v1::CreateRunResponse>(store.Create(
+      MakeNewRun(spec), request.allow_existing() ? IfExists::kContinue : IfExists::kFail));
+}
+
+absl::StatusOr<v1::GetRunResponse> Get(RunStore& store, const v1::GetRunRequest& request) {
+  SINKD_ASSIGN_OR_RETURN(const std::string id, DecodeRunName(request.name(), "name"));
+  return AnswerRun<v1::GetRunResponse>(store.Get(id));
+}
+
+absl::StatusOr<v1::DeleteRunResponse> Delete(RunStore& store, const v1::DeleteRunRequest& request) {
+  SINKD_ASSIGN_OR_RETURN(const std::string id, DecodeRunName(request.name(), "name"));
+  SINKD_RETURN_IF_ERROR(store.Delete(id));
+  return v1::DeleteRunResponse();
+}
+
 }  // namespace
 
-RunService::RunService(RunStore* store, Admission& admission, Metrics& metrics,
-                       std::string template_date)
-    : store_(store),
-      metrics_(metrics),
-      template_date_(std::move(template_date)),
-      queries_({.name = "run queries", .threads = kQueryThreads, .capacity = kWaitingQueries}),
-      waiting_queries_(*queries_.OpenStream(kWaitingQueries)),
+RunService::RunService(RunStore* store, const CallResources& calls,
+                       const std::string& template_date)
+    : CallService(calls),
+      store_(store),
+      queries_({.name = "run queries",
+                .threads = kQueryThreads,
+                .capacity = kWaitingQueries,
+                .caller_percent = calls.max_caller_percent}),
       streams_({.name = "run streams",
                 .when_full = "retry when another summary, export or import is done",
                 .threads = kStreamThreads,
-                .capacity = kStreams}),
-      stream_resources_{admission, streams_, metrics} {}
+                .capacity = kStreams,
+                .caller_percent = calls.max_caller_percent}) {
+  AddQuery<v1::CreateRunRequest>(
+      "/sinks.v1.RunService/CreateRun",
+      [template_date](RunStore& runs, const v1::CreateRunRequest& request) {
+        return Create(runs, request, template_date);
+      });
+  AddQuery<v1::GetRunRequest>("/sinks.v1.RunService/GetRun", Get);
+  AddQuery<v1::ListRunsRequest>("/sinks.v1.RunService/ListRuns", PageOfRuns);
+  AddQuery<v1::UpdateRunRequest>("/sinks.v1.RunService/UpdateRun", Update);
+  AddQuery<v1::DeleteRunRequest>("/sinks.v1.RunService/DeleteRun", Delete);
+  AddQuery<v1::ListSampleKeysRequest>("/sinks.v1.RunService/ListSampleKeys", ListKeys);
+  AddStream<v1::StreamRecordsRequest>("/sinks.v1.RunService/StreamRecords", SendRecords);
+  AddStream<v1::SummarizeRunsRequest>("/sinks.v1.RunService/SummarizeRuns", SendSummaries);
+  AddStream<v1::ListStudiesRequest>("/sinks.v1.RunService/ListStudies", SendStudies);
+  AddStream<v1::BackUpStoreRequest>("/sinks.v1.RunService/BackUpStore", SendBackup);
+  AddCall<ImportStream>("/sinks.v1.RunService/ImportRecords", calls, &streams_, store,
+                        template_date);
+}
 
 void RunService::Shutdown() {
   queries_.Shutdown(Executor::ShutdownMode::kCancel);
@@ -84,127 +122,31 @@ absl::StatusOr<RunStore*> RunService::store() const {
   return StoreOff();
 }
 
-template <typename Request, typename Response>
-grpc::ServerUnaryReactor* RunService::Serve(
-    grpc::CallbackServerContext* context, std::string_view method, const grpc::ByteBuffer* bytes,
-    grpc::ByteBuffer* answer,
-    std::function<absl::StatusOr<Response>(RunStore& store, const Request& request)> work) {
-  return ServeUnary<Request, Response>(
-      {*waiting_queries_, metrics_}, context, method, bytes, answer,
-      [this, work = std::move(work)](const Request& request) -> absl::StatusOr<Response> {
-        SINKD_ASSIGN_OR_RETURN(RunStore * runs, store());
-        absl::StatusOr<Response> response = work(*runs, request);
-        if (!response.ok()) return NameNearestRun(*runs, response.status());
-        return response;
-      });
+template <typename Request, typename Work>
+void RunService::AddQuery(const char* path, Work work) {
+  AddUnary<Request>(path, queries_,
+                    [this, work](const Request& request) -> decltype(work(*store_, request)) {
+                      SINKD_ASSIGN_OR_RETURN(RunStore * runs, store());
+                      auto response = work(*runs, request);
+                      if (!response.ok()) return NameNearestRun(*runs, response.status());
+                      return response;
+                    });
 }
 
 template <typename Request>
-ReplyStream* RunService::Stream(grpc::CallbackServerContext* context, std::string_view method,
-                                const grpc::ByteBuffer& bytes,
-                                std::function<absl::StatusOr<std::unique_ptr<ReplySource>>(
-                                    RunStore& store, const Request& request)>
-                                    open) {
-  return ReplyStream::Begin(context, method, bytes, stream_resources_,
-                            [this, open = std::move(open)](const grpc::ByteBuffer& message)
-                                -> absl::StatusOr<std::unique_ptr<ReplySource>> {
-                              SINKD_ASSIGN_OR_RETURN(RunStore * runs, store());
-                              Request request;
-                              if (!ParseMessage(message, request))
-                                return MalformedMessage(*request.descriptor());
-                              auto source = open(*runs, request);
-                              if (!source.ok()) return NameNearestRun(*runs, source.status());
-                              return source;
-                            });
-}
-
-grpc::ServerUnaryReactor* RunService::CreateRun(grpc::CallbackServerContext* context,
-                                                const grpc::ByteBuffer* request,
-                                                grpc::ByteBuffer* response) {
-  return Serve<v1::CreateRunRequest, v1::CreateRunResponse>(
-      context, "sinks.v1.RunService/CreateRun", request, response,
-      [this](RunStore& runs,
-             const v1::CreateRunRequest& in) -> absl::StatusOr<v1::CreateRunResponse> {
-        SINKD_ASSIGN_OR_RETURN(StreamSpec spec, DecodeSpec(in.spec(), template_date_));
-        spec.run_id = in.run_id();
-        spec.run_labels = {in.labels().begin(), in.labels().end()};
-        return AnswerRun<v1::CreateRunResponse>(runs.Create(
-            MakeNewRun(spec), in.allow_existing() ? IfExists::kContinue : IfExists::kFail));
-      });
-}
-
-grpc::ServerUnaryReactor* RunService::GetRun(grpc::CallbackServerContext* context,
-                                             const grpc::ByteBuffer* request,
-                                             grpc::ByteBuffer* response) {
-  return Serve<v1::GetRunRequest, v1::GetRunResponse>(
-      context, "sinks.v1.RunService/GetRun", request, response,
-      [](RunStore& runs, const v1::GetRunRequest& in) -> absl::StatusOr<v1::GetRunResponse> {
-        SINKD_ASSIGN_OR_RETURN(const std::string id, DecodeRunName(in.name(), "name"));
-        return AnswerRun<v1::GetRunResponse>(runs.Get(id));
-      });
-}
-
-grpc::ServerUnaryReactor* RunService::ListRuns(grpc::CallbackServerContext* context,
-                                               const grpc::ByteBuffer* request,
-                                               grpc::ByteBuffer* response) {
-  return Serve<v1::ListRunsRequest, v1::ListRunsResponse>(context, "sinks.v1.RunService/ListRuns",
-                                                          request, response, PageOfRuns);
-}
-
-grpc::ServerUnaryReactor* RunService::UpdateRun(grpc::CallbackServerContext* context,
-                                                const grpc::ByteBuffer* request,
-                                                grpc::ByteBuffer* response) {
-  return Serve<v1::UpdateRunRequest, v1::UpdateRunResponse>(
-      context, "sinks.v1.RunService/UpdateRun", request, response, Update);
-}
-
-grpc::ServerUnaryReactor* RunService::DeleteRun(grpc::CallbackServerContext* context,
-                                                const grpc::ByteBuffer* request,
-                                                grpc::ByteBuffer* response) {
-  return Serve<v1::DeleteRunRequest, v1::DeleteRunResponse>(
-      context, "sinks.v1.RunService/DeleteRun", request, response,
-      [](RunStore& runs, const v1::DeleteRunRequest& in) -> absl::StatusOr<v1::DeleteRunResponse> {
-        SINKD_ASSIGN_OR_RETURN(const std::string id, DecodeRunName(in.name(), "name"));
-        SINKD_RETURN_IF_ERROR(runs.Delete(id));
-        return v1::DeleteRunResponse();
-      });
-}
-
-grpc::ServerUnaryReactor* RunService::ListSampleKeys(grpc::CallbackServerContext* context,
-                                                     const grpc::ByteBuffer* request,
-                                                     grpc::ByteBuffer* response) {
-  return Serve<v1::ListSampleKeysRequest, v1::ListSampleKeysResponse>(
-      context, "sinks.v1.RunService/ListSampleKeys", request, response, ListKeys);
-}
-
-grpc::ServerWriteReactor<grpc::ByteBuffer>* RunService::StreamRecords(
-    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) {
-  return Stream<v1::StreamRecordsRequest>(context, "sinks.v1.RunService/StreamRecords", *request,
-                                          SendRecords);
-}
-
-grpc::ServerWriteReactor<grpc::ByteBuffer>* RunService::SummarizeRuns(
-    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) {
-  return Stream<v1::SummarizeRunsRequest>(context, "sinks.v1.RunService/SummarizeRuns", *request,
-                                          SendSummaries);
-}
-
-grpc::ServerWriteReactor<grpc::ByteBuffer>* RunService::ListStudies(
-    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) {
-  return Stream<v1::ListStudiesRequest>(context, "sinks.v1.RunService/ListStudies", *request,
-                                        SendStudies);
-}
-
-grpc::ServerWriteReactor<grpc::ByteBuffer>* RunService::BackUpStore(
-    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) {
-  return Stream<v1::BackUpStoreRequest>(context, "sinks.v1.RunService/BackUpStore", *request,
-                                        SendBackup);
-}
-
-grpc::ServerReadReactor<grpc::ByteBuffer>* RunService::ImportRecords(
-    grpc::CallbackServerContext* context, grpc::ByteBuffer* response) {
-  return ImportStream::Begin(context, "sinks.v1.RunService/ImportRecords", response,
-                             stream_resources_, store(), template_date_);
+void RunService::AddStream(const char* path, absl::StatusOr<std::unique_ptr<ReplySource>> (*open)(
+                                                 RunStore& store, const Request& request)) {
+  const auto read =
+      [this,
+       open](const grpc::ByteBuffer& message) -> absl::StatusOr<std::unique_ptr<ReplySource>> {
+    SINKD_ASSIGN_OR_RETURN(RunStore * runs, store());
+    Request request;
+    if (!ParseMessage(message, request)) return MalformedMessage(*request.descriptor());
+    auto source = open(*runs, request);
+    if (!source.ok()) return NameNearestRun(*runs, source.status());
+    return source;
+  };
+  AddCall<ReplyStream>(path, calls(), &streams_, ReplyStream::Open(read));
 }
 
 absl::StatusOr<v1::ListRunsResponse> PageOfRuns(RunStore& store,

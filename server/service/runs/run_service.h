@@ -5,89 +5,39 @@
 // Thread-safety: called by gRPC from any thread.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include <absl/status/statusor.h>
 
 #include "server/scheduler/executor.h"
-#include "server/service/calls/admission.h"
+#include "server/service/calls/call_service.h"
 #include "server/service/calls/reply_stream.h"
 #include "server/store/run_store.h"
-#include "server/telemetry/metrics.h"
-#include "sinks/v1/runs.grpc.pb.h"
+#include "sinks/v1/runs.pb.h"
 
 namespace sinkd {
 
-using RawRuns = sinks::v1::RunService;
-using RawRunQueries = RawRuns::WithRawCallbackMethod_CreateRun<
-    RawRuns::WithRawCallbackMethod_GetRun<RawRuns::WithRawCallbackMethod_ListRuns<
-        RawRuns::WithRawCallbackMethod_UpdateRun<RawRuns::WithRawCallbackMethod_DeleteRun<
-            RawRuns::WithRawCallbackMethod_ListSampleKeys<RawRuns::Service>>>>>>;
-using RawRunService =
-    RawRuns::WithRawCallbackMethod_StreamRecords<RawRuns::WithRawCallbackMethod_SummarizeRuns<
-        RawRuns::WithRawCallbackMethod_ListStudies<RawRuns::WithRawCallbackMethod_ImportRecords<
-            RawRuns::WithRawCallbackMethod_BackUpStore<RawRunQueries>>>>>;
-
-class RunService final : public RawRunService {
+class RunService final : public CallService {
  public:
   // `store` null: the server has none. `template_date` is that of specs that name none.
-  RunService(RunStore* store, Admission& admission, Metrics& metrics, std::string template_date);
-
-  grpc::ServerUnaryReactor* CreateRun(grpc::CallbackServerContext* context,
-                                      const grpc::ByteBuffer* request,
-                                      grpc::ByteBuffer* response) override;
-  grpc::ServerUnaryReactor* GetRun(grpc::CallbackServerContext* context,
-                                   const grpc::ByteBuffer* request,
-                                   grpc::ByteBuffer* response) override;
-  grpc::ServerUnaryReactor* ListRuns(grpc::CallbackServerContext* context,
-                                     const grpc::ByteBuffer* request,
-                                     grpc::ByteBuffer* response) override;
-  grpc::ServerUnaryReactor* UpdateRun(grpc::CallbackServerContext* context,
-                                      const grpc::ByteBuffer* request,
-                                      grpc::ByteBuffer* response) override;
-  grpc::ServerUnaryReactor* DeleteRun(grpc::CallbackServerContext* context,
-                                      const grpc::ByteBuffer* request,
-                                      grpc::ByteBuffer* response) override;
-  grpc::ServerUnaryReactor* ListSampleKeys(grpc::CallbackServerContext* context,
-                                           const grpc::ByteBuffer* request,
-                                           grpc::ByteBuffer* response) override;
-  grpc::ServerWriteReactor<grpc::ByteBuffer>* StreamRecords(
-      grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) override;
-  grpc::ServerWriteReactor<grpc::ByteBuffer>* SummarizeRuns(
-      grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) override;
-  grpc::ServerWriteReactor<grpc::ByteBuffer>* ListStudies(grpc::CallbackServerContext* context,
-                                                          const grpc::ByteBuffer* request) override;
-  grpc::ServerWriteReactor<grpc::ByteBuffer>* BackUpStore(grpc::CallbackServerContext* context,
-                                                          const grpc::ByteBuffer* request) override;
-  grpc::ServerReadReactor<grpc::ByteBuffer>* ImportRecords(grpc::CallbackServerContext* context,
-                                                           grpc::ByteBuffer* response) override;
+  RunService(RunStore* store, const CallResources& calls, const std::string& template_date);
 
   void Shutdown();  // ends what waits, joins the threads
 
  private:
-  absl::StatusOr<RunStore*> store() const;
-  template <typename Request, typename Response>
-  grpc::ServerUnaryReactor* Serve(
-      grpc::CallbackServerContext* context, std::string_view method, const grpc::ByteBuffer* bytes,
-      grpc::ByteBuffer* answer,
-      std::function<absl::StatusOr<Response>(RunStore& store, const Request& request)> work);
+  // A method that `work` answers: a function of (RunStore&, const Request&).
+  template <typename Request, typename Work>
+  void AddQuery(const char* path, Work work);
   template <typename Request>
-  ReplyStream* Stream(grpc::CallbackServerContext* context, std::string_view method,
-                      const grpc::ByteBuffer& bytes,
-                      std::function<absl::StatusOr<std::unique_ptr<ReplySource>>(
-                          RunStore& store, const Request& request)>
-                          open);
+  void AddStream(const char* path,
+                 absl::StatusOr<std::unique_ptr<ReplySource>> (*open)(RunStore& store,
+                                                                      const Request& request));
+  absl::StatusOr<RunStore*> store() const;
 
   RunStore* const store_;
-  Metrics& metrics_;
-  const std::string template_date_;
   Executor queries_;
-  std::unique_ptr<Executor::Stream> waiting_queries_;
   Executor streams_;  // apart, since summaries and imports take long
-  const ReplyStream::Resources stream_resources_;
 };
 
 // The page of runs that `request` asks for. Errors: those of DecodeList and RunStore.

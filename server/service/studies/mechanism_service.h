@@ -7,20 +7,17 @@
 #include <utility>
 
 #include "server/service/analyze/stream_plan.h"
+#include "server/service/calls/call_service.h"
 #include "server/service/studies/study_stream.h"
-#include "sinks/v1/mechanism.grpc.pb.h"
 
 namespace sinkd {
 
-class MechanismService final : public sinks::v1::MechanismService::WithRawCallbackMethod_RunStudy<
-                                   sinks::v1::MechanismService::Service> {
+class MechanismService final : public CallService {
  public:
-  MechanismService(const StreamResources& resources, StreamLimits limits)
-      : resources_(resources), limits_(std::move(limits)) {}
-
-  grpc::ServerWriteReactor<grpc::ByteBuffer>* RunStudy(grpc::CallbackServerContext* context,
-                                                       const grpc::ByteBuffer* request) override {
-    return StudyStream::Begin(context, *request, resources_, limits_);
+  MechanismService(const CallResources& calls, const StreamResources& resources,
+                   StreamLimits limits)
+      : CallService(calls), resources_(resources), limits_(std::move(limits)) {
+    AddCall<StudyStream>("/sinks.v1.MechanismService/RunStudy", calls, &resources_, &limits_);
   }
 
  private:

@@ -9,7 +9,6 @@
 #include "server/base/str_cat.h"
 #include "server/service/analyze/codec_sample.h"
 #include "server/service/analyze/sample_run.h"
-#include "server/service/calls/call_deadline.h"
 #include "server/service/calls/message_bytes.h"
 #include "server/service/calls/status_mapping.h"
 #include "server/service/runs/nearest_run.h"
@@ -18,8 +17,6 @@
 
 namespace sinkd {
 namespace {
-
-constexpr char kMethod[] = "sinks.v1.MechanismService/RunStudy";
 
 sinks::v1::StudyProgress EncodeProgress(const StepCount& count) {
   sinks::v1::StudyProgress out;
@@ -41,146 +38,105 @@ absl::Status MalformedRequest(const sinks::v1::RunStudyRequest& request) {
 
 }  // namespace
 
-StudyStream* StudyStream::Begin(grpc::CallbackServerContext* context,
-                                const grpc::ByteBuffer& request, const StreamResources& resources,
-                                const StreamLimits& limits) {
-  const auto stream = std::make_shared<StudyStream>(context, resources, limits);
-  {
-    const std::lock_guard lock(stream->mutex_);
-    stream->self_ = stream;
-    absl::Status started = stream->Start(request);
-    if (!started.ok()) stream->End(std::move(started));
-    stream->Pump();
-  }
-  stream->EndOnAbort();
-  return stream.get();
-}
-
-StudyStream::StudyStream(grpc::CallbackServerContext* context, const StreamResources& resources,
-                         const StreamLimits& limits)
-    : resources_(resources),
-      limits_(limits),
-      record_(*context, kMethod, resources.metrics),
-      deadline_(DeadlineOf(*context)),
+StudyStream::StudyStream(grpc::CallbackServerContext* context, std::string_view method,
+                         const CallResources& calls, const StreamResources* resources,
+                         const StreamLimits* limits)
+    : Call(context, method, calls),
+      resources_(*resources),
+      limits_(*limits),
       begin_(SteadyClock::now()),
       last_progress_(begin_) {}
 
-StudyStream::~StudyStream() = default;
-
-absl::Status StudyStream::Start(const grpc::ByteBuffer& bytes) {
-  SINKD_RETURN_IF_ERROR(record_.admitted());
-  SINKD_ASSIGN_OR_RETURN(quota_place_, record_.principal()->EnterStream());
-  SINKD_ASSIGN_OR_RETURN(place_, resources_.admission.EnterStream(record_.caller().name));
+absl::Status StudyStream::Start() {
+  SINKD_ASSIGN_OR_RETURN(quota_place_, record().principal()->EnterStream());
+  SINKD_ASSIGN_OR_RETURN(place_, calls().admission.EnterStream(caller().name));
   resources_.metrics.StreamOpened();
-  if (!ParseMessage(bytes, request_)) return MalformedRequest(request_);
-  if (!request_.has_run()) return Open();
-  if (resources_.store == nullptr) return StoreOff();
-  SINKD_ASSIGN_OR_RETURN(storing_, resources_.storing->OpenStream(1));
-  Queue(*storing_, &StudyStream::TakeRun);
+  Read();
   return absl::OkStatus();
 }
 
-void StudyStream::TakeRun() {
-  absl::Status taken =
-      NameNearestRun(*resources_.store, TakeRunSamples(*resources_.store, request_));
+absl::Status StudyStream::Received(grpc::ByteBuffer message) {
   const std::lock_guard lock(mutex_);
-  if (end_) return;
-  if (taken.ok()) taken = Open();
-  if (!taken.ok()) End(std::move(taken));
-  Pump();
+  if (ended()) return absl::OkStatus();
+  if (!ParseMessage(message, request_)) return MalformedRequest(request_);
+  if (!request_.has_run()) return Open();
+  if (resources_.store == nullptr) return StoreOff();
+  SINKD_ASSIGN_OR_RETURN(storing_, resources_.storing->OpenStream(1));
+  QueueWork(*storing_, &StudyStream::TakeRun);
+  return absl::OkStatus();
+}
+
+absl::Status StudyStream::TakeRun() {
+  SINKD_RETURN_IF_ERROR(
+      NameNearestRun(*resources_.store, TakeRunSamples(*resources_.store, request_)));
+  const std::lock_guard lock(mutex_);
+  return ended() ? absl::OkStatus() : Open();
 }
 
 absl::Status StudyStream::Open() {
-  SINKD_ASSIGN_OR_RETURN(plan_, OpenStudy(request_, resources_, limits_, record_.caller()));
+  SINKD_ASSIGN_OR_RETURN(plan_, OpenStudy(request_, resources_, limits_, caller()));
   incoming_.assign(std::make_move_iterator(request_.mutable_samples()->begin()),
                    std::make_move_iterator(request_.mutable_samples()->end()));
   request_.Clear();
   started_.emplace();
-  *started_->mutable_started() = DescribeStudy(*plan_, limits_, record_.request_id());
+  *started_->mutable_started() = DescribeStudy(*plan_, limits_, record().request_id());
   WatchTime();
-  Queue(*plan_->cpu, &StudyStream::EncodeNext);
+  QueueWork(*plan_->cpu, &StudyStream::EncodeNext);
   return absl::OkStatus();
 }
 
 void StudyStream::WatchTime() {
   const Executor::Clock::time_point now = Executor::Clock::now();
-  const Executor::Clock::time_point end = EndOfStudy(now, deadline_, plan_->request.time_budget);
-  time_limit_ = end < EndOfStudy(now, deadline_, std::nullopt) ? "the time budget ran out"
-                                                               : "the call's deadline came";
+  const Executor::Clock::time_point end = EndOfStudy(now, deadline(), plan_->request.time_budget);
+  time_limit_ = end < EndOfStudy(now, deadline(), std::nullopt) ? "the time budget ran out"
+                                                                : "the call's deadline came";
   if (end == Executor::Clock::time_point::max()) return;
-  alarm_.Set(std::chrono::system_clock::now() + (end - now), [weak = weak_from_this()](bool rang) {
-    const std::shared_ptr<StudyStream> stream = weak.lock();
-    if (rang && stream) stream->TimeIsUp();
-  });
+  end_of_time_.Set(std::chrono::system_clock::now() + (end - now),
+                   [weak = weak_from_this(), this](bool rang) {
+                     const std::shared_ptr<Call> alive = weak.lock();
+                     if (rang && alive) TimeIsUp();
+                   });
 }
 
 void StudyStream::TimeIsUp() {
   const std::lock_guard lock(mutex_);
-  if (end_ || phase_ == Phase::kReporting) return;
+  if (ended() || phase_ == Phase::kReporting) return;
   time_is_up_ = true;
-  stop_.request_stop();
+  step_stop_.request_stop();
   if (phase_ != Phase::kStepping || stepping_) return;  // the job sees it
   plan_->device->Drop();
   BeginReport();
   Pump();
 }
 
-void StudyStream::EndOnAbort() {
-  on_abort_.emplace(resources_.admission.abort_token(), [weak = weak_from_this()] {
-    if (const std::shared_ptr<StudyStream> stream = weak.lock()) {
-      const std::lock_guard lock(stream->mutex_);
-      stream->End(ServerStopping());
-      stream->Pump();
-    }
-  });
-}
-
-void StudyStream::Queue(Executor::Stream& stream, Work work) {
-  const auto run = [self = shared_from_this(), work](const absl::Status& admitted) {
-    const auto contained = [&self, work] {
-      (self.get()->*work)();
-      return absl::OkStatus();
-    };
-    absl::Status status = admitted.ok() ? Contained(contained) : admitted;
-    if (status.ok()) return;
-    const std::lock_guard lock(self->mutex_);
-    self->End(std::move(status));
-    self->Pump();
-  };
+void StudyStream::QueueWork(Executor::Stream& stream, Work work) {
   queued_ = SteadyClock::now();
-  const absl::Status submitted = stream.Submit({.run = run, .deadline = deadline_});
-  if (!submitted.ok()) End(submitted);
+  Queue(stream, [this, work] { return (this->*work)(); });
 }
 
-void StudyStream::EncodeNext() {
+absl::Status StudyStream::EncodeNext() {
   {
     const std::lock_guard lock(mutex_);
-    if (end_) return;
-    if (time_is_up_) {
-      BeginSteps();
-      return Pump();
-    }
+    if (ended()) return absl::OkStatus();
+    if (time_is_up_) return BeginSteps();
   }
   sinks::v1::Sample sample = std::move(incoming_[encoded_]);
   const std::string id = EchoedSampleId(sample);
   absl::StatusOr<EncodedSample> encoded = Encode(std::move(sample));
   const std::lock_guard lock(mutex_);
-  if (end_) return;
+  if (ended()) return absl::OkStatus();
   TakeEncoded(id, std::move(encoded));
-  if (encoded_ < incoming_.size()) {
-    Queue(*plan_->cpu, &StudyStream::EncodeNext);
-  } else {
-    BeginSteps();
-  }
-  Pump();
+  if (encoded_ == incoming_.size()) return BeginSteps();
+  QueueWork(*plan_->cpu, &StudyStream::EncodeNext);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<EncodedSample> StudyStream::Encode(sinks::v1::Sample&& sample) const {
   SINKD_ASSIGN_OR_RETURN(const SampleInput input, DecodeSample(std::move(sample)));
   SINKD_ASSIGN_OR_RETURN(EncodedSample encoded,
                          EncodeChecked(*plan_->runner, input, plan_->request.template_date,
-                                       limits_.max_sample_tokens, *record_.phases()));
-  SINKD_RETURN_IF_ERROR(record_.principal()->TakeTokens(static_cast<int64_t>(encoded.ids.size())));
+                                       limits_.max_sample_tokens, *record().phases()));
+  SINKD_RETURN_IF_ERROR(record().principal()->TakeTokens(static_cast<int64_t>(encoded.ids.size())));
   return encoded;
 }
 
@@ -202,49 +158,47 @@ void StudyStream::TakeEncoded(const std::string& id, absl::StatusOr<EncodedSampl
   *error->mutable_status() = ToRpcStatus(named);
 }
 
-void StudyStream::BeginSteps() {
+absl::Status StudyStream::BeginSteps() {
   if (usable_ == 0 && encoded_ == incoming_.size()) {
     outcome_ = first_error_;
-    return;
+    return absl::OkStatus();
   }
   phase_ = Phase::kStepping;
   if (!samples_.empty()) {
     study_ = plan_->runner->StartStudy(plan_->request.parameters, std::move(samples_));
   }
   GoOn();
+  return absl::OkStatus();
 }
 
 void StudyStream::GoOn() {
   if (time_is_up_ || study_->done()) return BeginReport();
-  Queue(*plan_->device, &StudyStream::Step);
+  QueueWork(*plan_->device, &StudyStream::Step);
 }
 
-void StudyStream::Step() {
+absl::Status StudyStream::Step() {
   {
     const std::lock_guard lock(mutex_);
-    if (end_ || phase_ != Phase::kStepping) return;
+    if (ended() || phase_ != Phase::kStepping) return absl::OkStatus();
     stepping_ = true;
-    record_.phases()->Add(SamplePhase::kQueue, SteadyClock::now() - queued_);
+    record().phases()->Add(SamplePhase::kQueue, SteadyClock::now() - queued_);
   }
   const SteadyClock::time_point begin = SteadyClock::now();
-  const absl::Status status = study_->Step(stop_.get_token());
-  record_.phases()->Add(SamplePhase::kForward, SteadyClock::now() - begin);
+  absl::Status status = study_->Step(step_stop_.get_token());
+  record().phases()->Add(SamplePhase::kForward, SteadyClock::now() - begin);
   const std::lock_guard lock(mutex_);
   stepping_ = false;
-  if (end_) return;
+  if (ended()) return absl::OkStatus();
   const bool stopped = time_is_up_ && absl::IsCancelled(status);
-  if (status.ok() || stopped) {
-    progress_ = EncodeProgress(study_->progress());
-    GoOn();
-  } else {
-    End(status);
-  }
-  Pump();
+  if (!status.ok() && !stopped) return status;
+  progress_ = EncodeProgress(study_->progress());
+  GoOn();
+  return absl::OkStatus();
 }
 
 void StudyStream::BeginReport() {
   phase_ = Phase::kReporting;
-  Queue(*plan_->cpu, &StudyStream::MakeReport);
+  QueueWork(*plan_->cpu, &StudyStream::MakeReport);
 }
 
 std::string StudyStream::PartialReason() const {
@@ -258,7 +212,7 @@ std::string StudyStream::PartialReason() const {
                 " steps done");
 }
 
-void StudyStream::MakeReport() {
+absl::Status StudyStream::MakeReport() {
   const SteadyClock::time_point begin = SteadyClock::now();
   std::string reason = PartialReason();
   StudyReport report =
@@ -267,71 +221,36 @@ void StudyStream::MakeReport() {
   report.partial_reason = std::move(reason);
   report.seconds = std::chrono::duration<double>(SteadyClock::now() - begin_).count();
   *made_.mutable_report() = EncodeStudyReport(report);
-  record_.phases()->Add(SamplePhase::kAnalyse, SteadyClock::now() - begin);
+  record().phases()->Add(SamplePhase::kAnalyse, SteadyClock::now() - begin);
   if (!storing_) return Publish(absl::OkStatus());
   const std::lock_guard lock(mutex_);
-  if (end_) return;
-  Queue(*storing_, &StudyStream::KeepReport);
-  Pump();
+  if (!ended()) QueueWork(*storing_, &StudyStream::KeepReport);
+  return absl::OkStatus();
 }
 
-void StudyStream::KeepReport() {
+absl::Status StudyStream::KeepReport() {
   const SteadyClock::time_point begin = SteadyClock::now();
   absl::Status kept = Contained([this] {
     return resources_.store->AddStudy(
         plan_->request.run_id, {.request = EncodeStudyRequest(plan_->request).SerializeAsString(),
                                 .report = made_.report().SerializeAsString()});
   });
-  record_.phases()->Add(SamplePhase::kKeep, SteadyClock::now() - begin);
-  Publish(std::move(kept));
+  record().phases()->Add(SamplePhase::kKeep, SteadyClock::now() - begin);
+  return Publish(std::move(kept));
 }
 
-void StudyStream::Publish(absl::Status kept) {
+absl::Status StudyStream::Publish(absl::Status kept) {
   grpc::ByteBuffer bytes = SerializeMessage(made_);
   const std::lock_guard lock(mutex_);
-  if (end_) return;
   report_ = std::move(bytes);  // what was found is told even if it could not be kept
   outcome_ = std::move(kept);
   reported_samples_ = made_.report().samples();
   reported_tokens_ = made_.report().tokens();
-  Pump();
+  return absl::OkStatus();
 }
 
-void StudyStream::OnWriteDone(bool ok) {
-  const std::lock_guard lock(mutex_);
-  writing_ = false;
-  if (!ok) End(Cancelled("the client went away"));
-  Pump();
-}
-
-void StudyStream::OnCancel() {
-  const std::lock_guard lock(mutex_);
-  End(deadline_ <= Executor::Clock::now()
-          ? absl::DeadlineExceededError("the deadline passed before the study could report")
-          : Cancelled("the client went away"));
-  Pump();
-}
-
-void StudyStream::OnDone() {
-  std::shared_ptr<StudyStream> self;  // outlives the lock
-  const std::lock_guard lock(mutex_);
-  for (int64_t i = 0; i < usable_; ++i) {
-    const bool reported = i < reported_samples_;
-    resources_.metrics.SampleDone(reported ? SampleOutcome::kOk : SampleOutcome::kCancelled,
-                                  i == 0 ? reported_tokens_ : 0);
-  }
-  if (place_) resources_.metrics.StreamClosed();
-  record_.End(*end_,
-              {.model = plan_ ? std::string_view(plan_->request.model_id) : std::string_view(),
-               .samples = reported_samples_,
-               .tokens = reported_tokens_});
-  self = std::move(self_);
-}
-
-void StudyStream::End(absl::Status status) {
-  if (end_) return;
-  end_ = std::move(status);
-  stop_.request_stop();
+void StudyStream::Ended() {
+  step_stop_.request_stop();
   if (plan_) {
     plan_->device->Drop();
     plan_->cpu->Drop();
@@ -339,41 +258,45 @@ void StudyStream::End(absl::Status status) {
   if (storing_) storing_->Drop();
 }
 
-void StudyStream::Pump() {
-  if (finished_ || writing_) return;
-  if (!end_ && WriteNext()) return;
+CallRecord::Work StudyStream::Done() {
+  for (int64_t i = 0; i < usable_; ++i) {
+    const bool reported = i < reported_samples_;
+    resources_.metrics.SampleDone(reported ? SampleOutcome::kOk : SampleOutcome::kCancelled,
+                                  i == 0 ? reported_tokens_ : 0);
+  }
+  if (place_) resources_.metrics.StreamClosed();
+  return {.model = plan_ ? std::string_view(plan_->request.model_id) : std::string_view(),
+          .samples = reported_samples_,
+          .tokens = reported_tokens_};
+}
+
+void StudyStream::Advance() {
+  if (writing() || WriteNext()) return;
   if (outcome_) End(*outcome_);
-  if (!end_) return;
-  finished_ = true;
-  Finish(ToGrpcStatus(*end_));
 }
 
 bool StudyStream::WriteNext() {
   if (started_) {
-    Write(*std::exchange(started_, std::nullopt));
+    WriteMessage(*std::exchange(started_, std::nullopt));
   } else if (!errors_.empty()) {
-    Write(errors_.front());
+    WriteMessage(errors_.front());
     errors_.pop_front();
   } else if (report_) {
-    outgoing_ = *std::exchange(report_, std::nullopt);
-    writing_ = true;
-    StartWrite(&outgoing_);
+    Write(*std::exchange(report_, std::nullopt));
   } else if (!outcome_ && progress_ &&
              SteadyClock::now() - last_progress_ >= limits_.progress_interval) {
     last_progress_ = SteadyClock::now();
     sinks::v1::RunStudyResponse response;
     *response.mutable_progress() = *std::exchange(progress_, std::nullopt);
-    Write(response);
+    WriteMessage(response);
   } else {
     return false;
   }
   return true;
 }
 
-void StudyStream::Write(const sinks::v1::RunStudyResponse& response) {
-  outgoing_ = SerializeMessage(response);
-  writing_ = true;
-  StartWrite(&outgoing_);
+void StudyStream::WriteMessage(const sinks::v1::RunStudyResponse& response) {
+  Write(SerializeMessage(response));
 }
 
 }  // namespace sinkd

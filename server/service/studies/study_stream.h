@@ -9,17 +9,13 @@
 // of the study's time, which makes the report partial. Exactly one job is outstanding until the
 // report is made.
 //
-// Ownership: owns itself until gRPC is done with it; work under way keeps it alive after that.
-// Thread-safety: reactions, jobs and the timer come from any thread; mutex_ guards all state but
-// the samples and the study, which belong to the outstanding job.
+// Thread-safety: as call.h has it; the samples and the study belong to the outstanding job.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -29,75 +25,59 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 #include <grpcpp/alarm.h>
-#include <grpcpp/server_context.h>
-#include <grpcpp/support/byte_buffer.h>
-#include <grpcpp/support/server_callback.h>
 
 #include "server/mechanism/study.h"
 #include "server/service/analyze/stream_plan.h"
-#include "server/service/calls/admission.h"
-#include "server/service/calls/call_record.h"
+#include "server/service/calls/call.h"
 #include "server/service/studies/study_opening.h"
 #include "sinks/v1/mechanism.pb.h"
 
 namespace sinkd {
 
-class StudyStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
-                          public std::enable_shared_from_this<StudyStream> {
+class StudyStream final : public Call {
  public:
-  // The reactor for a new call; `resources` and `limits` must outlive it.
-  static StudyStream* Begin(grpc::CallbackServerContext* context, const grpc::ByteBuffer& request,
-                            const StreamResources& resources, const StreamLimits& limits);
-
-  StudyStream(grpc::CallbackServerContext* context, const StreamResources& resources,
-              const StreamLimits& limits);
-  ~StudyStream() override;
-
-  void OnWriteDone(bool ok) override;
-  void OnCancel() override;
-  void OnDone() override;
+  // `resources` and `limits` must outlive it.
+  StudyStream(grpc::CallbackServerContext* context, std::string_view method,
+              const CallResources& calls, const StreamResources* resources,
+              const StreamLimits* limits);
 
  private:
-  using SteadyClock = std::chrono::steady_clock;
-  using Work = void (StudyStream::*)();
+  using Work = absl::Status (StudyStream::*)();
   enum class Phase { kEncoding, kStepping, kReporting };
 
+  absl::Status Start() override;
+  absl::Status Received(grpc::ByteBuffer message) override;
+  void Advance() override;
+  void Ended() override;
+  CallRecord::Work Done() override;
+
   // Jobs: run without the lock.
-  void EncodeNext();
-  void Step();
-  void MakeReport();
-  void TakeRun();     // on a thread that may wait for the store, as is
-  void KeepReport();  // this
-  void Publish(absl::Status kept);
+  absl::Status EncodeNext();
+  absl::Status Step();
+  absl::Status MakeReport();
+  absl::Status TakeRun();     // on a thread that may wait for the store, as is
+  absl::Status KeepReport();  // this
+  absl::Status Publish(absl::Status kept);
 
   absl::StatusOr<EncodedSample> Encode(sinks::v1::Sample&& sample) const;
-  void EndOnAbort();
   void TimeIsUp();
 
   // Under the lock, all of them.
-  absl::Status Start(const grpc::ByteBuffer& bytes);
   absl::Status Open();
   void WatchTime();
-  void Queue(Executor::Stream& stream, Work work);
+  void QueueWork(Executor::Stream& stream, Work work);
   void TakeEncoded(const std::string& id, absl::StatusOr<EncodedSample> sample);
-  void BeginSteps();
+  absl::Status BeginSteps();
   void GoOn();  // the next step, or the report
   void BeginReport();
   std::string PartialReason() const;
-  void End(absl::Status status);
-  void Pump();
   bool WriteNext();
-  void Write(const sinks::v1::RunStudyResponse& response);
+  void WriteMessage(const sinks::v1::RunStudyResponse& response);
 
-  std::mutex mutex_;
-  std::shared_ptr<StudyStream> self_;  // until OnDone
   const StreamResources& resources_;
   const StreamLimits& limits_;
-  CallRecord record_;
-  const Executor::Clock::time_point deadline_;
   const SteadyClock::time_point begin_;
-  std::stop_source stop_;
-  std::unique_ptr<Admission::Place> place_;
+  std::stop_source step_stop_;  // the study's time is up, or the call has ended
   std::unique_ptr<Principal::StreamPlace> quota_place_;
   std::optional<StudyPlan> plan_;  // absent until the request has been accepted
 
@@ -115,7 +95,6 @@ class StudyStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   absl::Status first_error_;     // of a sample
   SteadyClock::time_point queued_;
 
-  grpc::ByteBuffer outgoing_;
   std::optional<sinks::v1::RunStudyResponse> started_;  // until written
   std::deque<sinks::v1::RunStudyResponse> errors_;      // of samples, not yet written
   std::optional<sinks::v1::StudyProgress> progress_;    // the latest, not yet written
@@ -125,13 +104,8 @@ class StudyStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   int64_t reported_samples_ = 0;
   int64_t reported_tokens_ = 0;
   std::optional<absl::Status> outcome_;  // how the call ends once all is written
-  bool writing_ = false;
-  bool finished_ = false;
-  std::optional<absl::Status> end_;
 
-  // Last, so that they are gone before what they use.
-  grpc::Alarm alarm_;
-  std::optional<std::stop_callback<std::function<void()>>> on_abort_;
+  grpc::Alarm end_of_time_;  // last, so that it is gone before what it uses
 };
 
 }  // namespace sinkd
