@@ -19,6 +19,7 @@ struct RopeSpec {
   RopeKind kind = RopeKind::kDefault;
   double theta = 10000.0;
   int64_t dimensions = 0;              // rotated channels of a head, the first ones; even
+  bool interleaved = false;            // pair i: channels 2i, 2i + 1; else i, i + dimensions / 2
   int64_t turning_pairs = 0;           // proportional: rotated pairs, the first; others keep 0
   double factor = 1.0;                 // linear, dynamic, llama3, yarn, proportional
   double low_frequency_factor = 1.0;   // llama3
@@ -30,15 +31,19 @@ struct RopeSpec {
   double attention_factor = 1.0;       // yarn, longrope: final factor on cos and sin
   std::vector<double> short_factors;   // longrope, per pair: samples within original_positions
   std::vector<double> long_factors;    // longrope, per pair: longer ones
+  // Queries at position t are multiplied by 1 + growth * log(1 + floor(t / growth_positions)).
+  double query_growth = 0;
+  double growth_positions = 0;
 };
 
 enum class NormKind {
-  kRms,         // w * x / rms(x)
-  kRmsOnePlus,  // (1 + w) * x / rms(x)
-  kLayer,       // layer norm with bias
+  kRms,           // w * x / rms(x)
+  kRmsOnePlus,    // (1 + w) * x / rms(x)
+  kLayer,         // w * (x - mean(x)) / deviation(x) + bias
+  kLayerOnePlus,  // the same with 1 + w
 };
 
-enum class Activation { kSilu, kGelu, kGeluTanh, kRelu };
+enum class Activation { kSilu, kGelu, kGeluTanh, kRelu, kReluSquared };
 
 // How the MLP's hidden units are computed from its projections.
 enum class Gating {
@@ -47,10 +52,12 @@ enum class Gating {
   kClampedSwish,  // (clamp(up, +-limit) + 1) * g * sigmoid(slope g), g = clamp(gate, max limit)
 };
 
+// Norms of q and k, of the decoder's kind.
 enum class HeadNorms {
   kNone,
-  kPerHead,  // RMS norm of q and k over each head, before rotary
-  kWhole,    // RMS norm over all heads of q together, and of k
+  kPerHead,   // over each head, with the same weights
+  kEachHead,  // over each head, with weights of its own
+  kWhole,     // over all heads of q together, and of k
 };
 
 // How attention and MLP join the residual stream.
@@ -63,6 +70,7 @@ enum class Wiring {
 enum class Routing {
   kSoftmaxThenTop,  // softmax over all experts, then the largest weights
   kTopThenSoftmax,  // softmax over the largest logits
+  kSigmoidThenTop,  // sigmoid of each logit, then the largest weights
 };
 
 // Mixture of experts; none if count is 0.
@@ -71,8 +79,15 @@ struct ExpertSpec {
   int64_t per_token = 0;
   int64_t intermediate = 0;  // width of one expert's gate and up
   Routing routing = Routing::kSoftmaxThenTop;
-  bool renormalize = true;     // kSoftmaxThenTop: scale the selected weights to sum to 1
+  bool renormalize = true;     // not kTopThenSoftmax: scale the selected weights to sum to 1
+  double least_sum = 0;        // renormalize: divide by at least this
+  double scale = 1.0;          // multiplies the selected weights
+  bool correction = false;     // a bias per expert, used to select experts and not to weight them
+  int64_t groups = 1;          // equal groups of experts, ranked by their two best experts
+  int64_t groups_chosen = 1;   // only experts of so many groups are selected
   std::vector<bool> in_block;  // per block: true for experts, false for a dense MLP
+  int64_t shared_intermediate = 0;  // width of an MLP that every token passes as well; 0: none
+  bool shared_gate = false;         // its output is multiplied by the sigmoid of a projection
 };
 
 struct DecoderSpec {
@@ -83,7 +98,9 @@ struct DecoderSpec {
   int64_t vocabulary = 0;     // rows of the embedding
   int64_t max_positions = 0;  // length of the longest sample
   bool tied_head = false;
-  double logit_cap = 0;  // output head: cap * tanh(logit / cap); 0: none
+  bool head_bias = false;
+  double logit_scale = 1.0;  // output head: multiplies the logits
+  double logit_cap = 0;      // output head: cap * tanh(logit / cap); 0: none
 
   // Embedding.
   double embedding_scale = 1.0;
@@ -94,7 +111,9 @@ struct DecoderSpec {
   // Norms and residual stream.
   NormKind norm = NormKind::kRms;
   double norm_epsilon = 1e-6;
-  bool norm_weights = true;  // false: weights 1 and bias 0, not in the checkpoint
+  bool norm_weights = true;     // false: weights 1 and bias 0, not in the checkpoint
+  bool norm_bias = true;        // of layer norms
+  double residual_scale = 1.0;  // multiplies what attention and MLP add to the stream
   Wiring wiring = Wiring::kSequential;
   bool input_norms = true;    // before attention and MLP (kNormAfterResidual: after the add)
   bool output_norms = false;  // after attention and MLP, before the add
@@ -106,11 +125,14 @@ struct DecoderSpec {
   int64_t head_size = 0;  // D
   bool qkv_bias = false;
   bool output_bias = false;
+  double qkv_clip = 0;  // projections are clamped to +-clip; 0: they are not
   HeadNorms head_norms = HeadNorms::kNone;
-  bool learned_sinks = false;       // one logit per head takes part in the softmax
-  double score_cap = 0;             // cap * tanh(score / cap); 0: none
-  std::vector<double> score_scale;  // per block
-  std::vector<int64_t> window;      // per block: visible keys, incl. the query's; 0 = all
+  bool head_norm_bias = true;            // of layer norms
+  bool head_norms_after_rotary = false;  // not for kWhole
+  bool learned_sinks = false;            // one logit per head takes part in the softmax
+  double score_cap = 0;                  // cap * tanh(score / cap); 0: none
+  std::vector<double> score_scale;       // per block
+  std::vector<int64_t> window;           // per block: visible keys, incl. the query's; 0 = all
   std::vector<RopeSpec> ropes;
   std::vector<int32_t> rope_of_block;  // per block: index into ropes, -1 = no rotation
 
@@ -137,15 +159,20 @@ enum class GateUpLayout {
 enum class ExpertLayout {
   kSeparate,      // a tensor per expert, named by {}: "experts.{}.w1"
   kStackedInOut,  // one tensor for all, [experts, in, out], gate and up in alternating columns
+  kStackedOutIn,  // one tensor for all, [experts, out, in], rows [gate; up]
 };
 
 // Names of the tensors of one block, without the ".weight" / ".bias" suffix. The name of a fused
 // tensor is in the field of its first part (q, gate).
 struct BlockWeightNames {
   std::string attention_norm, attention_output_norm, mlp_norm, mlp_output_norm;
+  // The two norms of parallel blocks may be one tensor. {} in those of q and k: a tensor per head.
   std::string q, k, v, o, q_norm, k_norm, sinks;
   std::string gate, up, down;
   std::string router, expert_gate, expert_up, expert_down;
+  std::string router_correction;  // the whole name
+  // Without a name for up, gate holds rows [gate; up].
+  std::string shared_gate, shared_up, shared_down, shared_router;
 };
 
 struct WeightNames {
@@ -157,8 +184,10 @@ struct WeightNames {
   QkvLayout qkv = QkvLayout::kSeparate;
   GateUpLayout gate_up = GateUpLayout::kSeparate;
   ExpertLayout experts = ExpertLayout::kSeparate;
-  bool input_major = false;    // projections stored [in, out] (GPT-2's Conv1D)
-  bool mxfp4_experts = false;  // according to config.json; the stored tensors decide
+  bool input_major = false;        // projections stored [in, out] (GPT-2's Conv1D)
+  bool correction_in_row = false;  // router_correction is [1, experts]
+  int64_t unused_blocks = 0;       // stored after the decoder's own, for predicting further tokens
+  bool mxfp4_experts = false;      // according to config.json; the stored tensors decide
 };
 
 }  // namespace sinkd

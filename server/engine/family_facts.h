@@ -32,9 +32,9 @@ struct FamilyFacts {
   std::string_view models;      // "Llama 2 to 3.2, CodeLlama, SmolLM2, R1-Distill-Llama"
   std::string_view particular;  // "llama3 and other rotary scalings"
   std::string_view finding;     // of the paper; empty if it does not cover the family
-  std::string_view reference;   // "transformers 4.57.1"
+  std::string_view reference;   // "transformers 5.24.0"
   std::span<const SiteDifference> differences;
-  std::span<const KnownModel> known_models;
+  std::span<const KnownModel> known_models;  // empty: published only inside others
 };
 
 // One entry per family, in the order of Families() (engine/families/family.h).

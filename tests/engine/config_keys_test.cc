@@ -114,11 +114,16 @@ TEST_P(ConfigKeys, WarnOfNoneThatTransformersWrites) {
   EXPECT_THAT((*model)->info().warnings, IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, ConfigKeys,
-                         ::testing::Values("gemma2", "gemma3_text", "gpt2", "gpt_neox", "gpt_oss",
-                                           "llama", "mistral", "mixtral", "olmo2", "opt", "phi3",
-                                           "qwen2", "qwen3", "qwen3_moe", "smollm3"),
-                         [](const auto& tested) { return std::string(tested.param); });
+INSTANTIATE_TEST_SUITE_P(
+    Families, ConfigKeys,
+    ::testing::Values("arcee", "cohere", "cohere2", "dots1", "ernie4_5", "ernie4_5_moe", "exaone4",
+                      "gemma", "gemma2", "gemma3_text", "glm", "glm4", "glm4_moe", "gpt2",
+                      "gpt_neox", "gpt_oss", "granite", "granitemoe", "granitemoeshared", "helium",
+                      "hunyuan_v1_dense", "hunyuan_v1_moe", "llama", "minimax_m2", "ministral",
+                      "ministral3", "mistral", "mixtral", "nemotron", "olmo", "olmo2", "olmo3",
+                      "olmoe", "opt", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe",
+                      "seed_oss", "smollm3", "solar_open", "stablelm", "starcoder2", "vaultgemma"),
+    [](const auto& tested) { return std::string(tested.param); });
 
 }  // namespace
 }  // namespace sinkd

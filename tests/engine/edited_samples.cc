@@ -64,7 +64,8 @@ std::vector<const char*> EditedCheckpoints() {
   return {"tiny/llama_grouped",     "tiny/qwen2_plain",           "tiny/llama_tied",
           "families/gpt2_plain",    "families/gpt_neox_parallel", "families/gemma2_softcap",
           "families/opt_post_norm", "families/olmo2_plain",       "families/qwen3_moe_raw",
-          "families/gpt_oss_sinks", "families/qwen2_other_head"};
+          "families/gpt_oss_sinks", "families/qwen2_other_head",  "decoders/cohere_plain",
+          "decoders/phi_plain"};
 }
 
 EditedSample ReadEditedSample(const std::string& checkpoint) {

@@ -2,6 +2,7 @@
 #include "server/engine/family_facts.h"
 
 #include <algorithm>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -23,8 +24,12 @@ TEST(FamilyFacts, SayWhatPeopleAskFor) {
   for (const FamilyFacts& facts : AllFamilyFacts()) {
     EXPECT_FALSE(facts.models.empty()) << facts.model_type;
     EXPECT_FALSE(facts.particular.empty()) << facts.model_type;
-    EXPECT_EQ(facts.reference, "transformers 4.57.1") << facts.model_type;
-    EXPECT_FALSE(facts.known_models.empty()) << facts.model_type;
+    EXPECT_TRUE(facts.reference == "transformers 4.57.1" ||
+                facts.reference == "transformers 5.24.0")
+        << facts.model_type;
+    // Families without a published configuration that could be compared.
+    const std::set<std::string_view> unknown = {"granitemoeshared", "hunyuan_v1_moe", "ministral3"};
+    EXPECT_EQ(facts.known_models.empty(), unknown.contains(facts.model_type)) << facts.model_type;
   }
 }
 

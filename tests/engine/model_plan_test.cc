@@ -58,7 +58,9 @@ TEST_P(PlanOfFiles, ListsEveryTensorAsItIsStored) {
 INSTANTIATE_TEST_SUITE_P(Families, PlanOfFiles,
                          ::testing::Values("families/gpt2_plain", "families/gpt_oss_mxfp4",
                                            "families/llama_extra_tensors",
-                                           "families/gpt_neox_old_buffers", "tiny/qwen2_plain"),
+                                           "families/gpt_neox_old_buffers", "decoders/phi_plain",
+                                           "decoders/cohere_plain", "decoders/olmo_plain",
+                                           "tiny/qwen2_plain"),
                          CheckpointName);
 
 TEST(ModelPlan, TellsExtraTensorsFromThoseItLoads) {

@@ -1,5 +1,5 @@
 // The checkpoints that are compared with transformers: one per family and quirk, made by
-// tests/oracle/family_models.py and tiny_models.py.
+// tests/oracle/family_models.py, decoder_models.py and tiny_models.py.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // The comparison with transformers bites: breaking one rule of a family moves its states far past
 // the tolerance of the parity test.
+#include <cmath>
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -153,6 +154,58 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"NoNormAfterMlp", "families/olmo2_plain", 64,
                    [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
                      for (BlockWeights& block : blocks) block.mlp_output_norm = {};
+                   }},
+        BrokenRule{"PairsAsHalves", "decoders/ernie4_5_plain", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.ropes[0].interleaved = false;
+                   }},
+        BrokenRule{
+            "QueriesDoNotGrow", "decoders/ministral3_growth", 64,
+            [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.ropes[0].query_growth = 0; }},
+        BrokenRule{"HeadNormsBeforeRotary", "decoders/hunyuan_plain", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.head_norms_after_rotary = false;
+                   }},
+        BrokenRule{"HeadsShareNorms", "decoders/cohere_head_norms", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks)
+                       block.q_norm.weight = block.q_norm.weight[0];
+                   }},
+        BrokenRule{"ProjectionsUnclamped", "decoders/olmo_clipped", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.qkv_clip = 0; }},
+        BrokenRule{"ResidualUnscaled", "decoders/granite_multipliers", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.residual_scale = 1; }},
+        BrokenRule{"ScoresOverRootOfHeadSize", "decoders/granite_multipliers", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     const double root = std::sqrt(static_cast<double>(spec.head_size));
+                     spec.score_scale.assign(spec.score_scale.size(), 1 / root);
+                   }},
+        BrokenRule{
+            "LayerNormWithoutOne", "decoders/nemotron_plain", 64,
+            [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.norm = NormKind::kLayer; }},
+        BrokenRule{"RoutedBySoftmax", "decoders/minimax_m2_experts", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.experts.routing = Routing::kSoftmaxThenTop;
+                   }},
+        BrokenRule{"SelectedWithoutCorrection", "decoders/ernie4_5_moe_experts", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) block.router_correction = at::Tensor();
+                   }},
+        BrokenRule{"SelectedFromAllGroups", "decoders/glm4_moe_groups", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.experts.groups = 1; }},
+        BrokenRule{"ExpertsUnscaled", "decoders/solar_open_experts", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.experts.scale = 1; }},
+        BrokenRule{"NoSharedExpert", "decoders/hunyuan_moe_experts", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) block.mlp = {};
+                   }},
+        BrokenRule{"SharedExpertUngated", "decoders/qwen2_moe_windows", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) block.shared_router = at::Tensor();
+                   }},
+        BrokenRule{"ReluNotSquared", "decoders/arcee_plain", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.activation = Activation::kRelu;
                    }}),
     [](const auto& test) { return test.param.name; });
 

@@ -110,7 +110,10 @@ INSTANTIATE_TEST_SUITE_P(Families, Streamed,
                                            "families/gpt_oss_sinks", "families/llama_float8",
                                            "families/mixtral_window", "families/opt_post_norm",
                                            "families/phi3_longrope", "families/smollm3_no_rope",
-                                           "tiny/qwen2_plain"),
+                                           "decoders/granitemoeshared_experts",
+                                           "decoders/mistral3_ministral3", "decoders/olmo_clipped",
+                                           "decoders/qwen2_moe_experts",
+                                           "decoders/stablelm_parallel", "tiny/qwen2_plain"),
                          CheckpointName);
 
 // A copy of a checkpoint that a test may spoil.

@@ -21,6 +21,7 @@ FIRST_TOKEN = 1
 PEAKED = ("q_proj", "k_proj", "qkv_proj", "query_key_value", "c_attn")
 EMBEDDINGS = ("embed_tokens", "embed_in", "wte")
 POSITIONS = ("embed_positions", "wpe")
+ONE_PLUS = ("gemma", "nemotron", "vaultgemma")  # they add one to norm weights
 INPUTS_FIRST = ("c_attn", "c_proj", "c_fc")  # gpt2's Conv1D: [in, out]
 
 
@@ -66,7 +67,7 @@ def mean_and_deviation(name, parameter, centred_norms):
 
 
 def draw_weights(model, generator):
-    centred_norms = model.config.model_type.startswith("gemma")  # they add one to norm weights
+    centred_norms = model.config.model_type.startswith(ONE_PLUS)
     for name, parameter in model.named_parameters():
         mean, deviation = mean_and_deviation(name, parameter, centred_norms)
         parameter.copy_(mean + deviation * torch.randn(parameter.shape, generator=generator))

@@ -36,25 +36,61 @@ SIZES = {
 GROUPED = {**SIZES, "num_key_value_heads": 2}
 GEMMA = {**GROUPED, "head_dim": 12, "sliding_window": 9}
 FAMILIES = {
+    "arcee": GROUPED,
+    "cohere": GROUPED,
+    "cohere2": {**GROUPED, "sliding_window": 9},
+    "dots1": {**GROUPED, "head_dim": 12, "n_routed_experts": 4, "num_experts_per_tok": 2, "n_shared_experts": 1,
+              "moe_intermediate_size": 20, "first_k_dense_replace": 1, "sliding_window": 9, "max_window_layers": 2},
+    "ernie4_5": {**GROUPED, "head_dim": 12},
+    "ernie4_5_moe": {**GROUPED, "moe_num_experts": 4, "moe_k": 2, "moe_intermediate_size": 20},
+    "exaone4": {**GROUPED, "sliding_window": 9},
+    "gemma": {**GROUPED, "head_dim": 12},
     "gemma2": GEMMA,
     "gemma3_text": {**GEMMA, "sliding_window_pattern": 2},
+    "glm": {**GROUPED, "head_dim": 16},
+    "glm4": {**GROUPED, "head_dim": 16},
+    "glm4_moe": {**GROUPED, "head_dim": 16, "n_routed_experts": 4, "num_experts_per_tok": 2,
+                 "moe_intermediate_size": 20},
     "gpt2": {"vocab_size": VOCABULARY, "n_embd": 32, "n_layer": BLOCKS, "n_head": HEADS, "n_positions": 64,
              "bos_token_id": 1, "eos_token_id": 2},
     "gpt_neox": SIZES,
     "gpt_oss": {**GROUPED, "head_dim": 12, "sliding_window": 9, "num_local_experts": 4,
                 "num_experts_per_tok": 2},
+    "granite": {**GROUPED, "attention_multiplier": 0.4},
+    "granitemoe": {**GROUPED, "attention_multiplier": 0.4, "num_local_experts": 4},
+    "granitemoeshared": {**GROUPED, "attention_multiplier": 0.4, "num_local_experts": 4,
+                         "shared_intermediate_size": 20},
+    "helium": {**GROUPED, "head_dim": 8},
+    "hunyuan_v1_dense": {**GROUPED, "head_dim": 12},
+    "hunyuan_v1_moe": {**GROUPED, "head_dim": 12, "num_experts": 4, "moe_topk": 2},
     "llama": GROUPED,
+    "minimax_m2": {**GROUPED, "head_dim": 12, "num_local_experts": 4, "num_experts_per_tok": 2, "rotary_dim": 6},
+    "ministral": {**GROUPED, "head_dim": 12, "sliding_window": 9},
+    "ministral3": {**GROUPED, "head_dim": 12, "sliding_window": 9},
     "mistral": {**GROUPED, "sliding_window": 9},
     "mixtral": {**GROUPED, "num_local_experts": 4, "num_experts_per_tok": 2},
+    "nemotron": GROUPED,
+    "olmo": GROUPED,
     "olmo2": GROUPED,
+    "olmo3": {**GROUPED, "sliding_window": 9},
+    "olmoe": {**GROUPED, "num_experts": 4, "num_experts_per_tok": 2},
     "opt": {**{k: v for k, v in SIZES.items() if k != "intermediate_size"}, "ffn_dim": 24,
             "word_embed_proj_dim": 32},
+    "phi": GROUPED,
     "phi3": GROUPED,
     "qwen2": {**GROUPED, "sliding_window": 9, "max_window_layers": 2},
+    "qwen2_moe": {**GROUPED, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 20,
+                  "shared_expert_intermediate_size": 20, "sliding_window": 9, "max_window_layers": 3},
     "qwen3": {**GROUPED, "head_dim": 12, "sliding_window": 9, "max_window_layers": 2},
     "qwen3_moe": {**GROUPED, "head_dim": 12, "num_experts": 4, "num_experts_per_tok": 2,
                   "moe_intermediate_size": 20, "sliding_window": 9},
+    "seed_oss": {**GROUPED, "head_dim": 12},
     "smollm3": {**GROUPED, "sliding_window": 9},
+    "solar_open": {**GROUPED, "head_dim": 12, "n_routed_experts": 4, "num_experts_per_tok": 2,
+                   "moe_intermediate_size": 20},
+    "stablelm": {**GROUPED, "num_attention_heads": 2, "num_key_value_heads": 1},
+    "starcoder2": {**GROUPED, "sliding_window": 9},
+    "vaultgemma": GEMMA,
 }
 
 # Other values of keys whose base value does not show one.
@@ -64,6 +100,7 @@ OTHERS = {
     "attn_implementation": ["sdpa"],
     "attn_logit_softcapping": [2.0, None],
     "auto_map": [{"AutoModel": "modeling_x.X"}],
+    "clip_qkv": [0.4],
     "cross_attention_hidden_size": [16],
     "dtype": ["bfloat16"],
     "embedding_multiplier": [2.0],
@@ -109,6 +146,11 @@ FOREIGN = [
     "rope_local_base_freq", "rope_theta", "rotary_emb_base", "rotary_pct", "sliding_window",
     "sliding_window_pattern", "torch_dtype", "use_bidirectional_attention",
 ]
+# Families for which all rotations are tried; the others read them by the same code.
+WIDELY_VARIED = {
+    "gemma2", "gemma3_text", "glm", "gpt_neox", "gpt_oss", "llama", "mistral", "mixtral", "ministral3", "olmo2",
+    "olmo3", "phi3", "qwen2", "qwen3", "qwen3_moe", "smollm3",
+}
 IGNORED = {"model_type", "transformers_version", "rope_parameters", "rope_scaling", "id2label", "label2id"}
 LLAMA3 = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 16}
@@ -181,7 +223,8 @@ def changes(family, config):
         return
     old = {k: v for k, v in config.items() if k != "rope_parameters"}
     theta = "rotary_emb_base" if family == "gpt_neox" else "rope_theta"
-    for scaling in rotations(head_size(config) // 2):
+    kinds = list(rotations(head_size(config) // 2))
+    for scaling in kinds if family in WIDELY_VARIED else kinds[::4]:
         yield "rope_parameters", {**config, "rope_parameters": scaling}
         yield "rope_scaling", {**old, "rope_scaling": scaling, theta: 700.0}
     for scaling in (LLAMA3, YARN, longrope(head_size(config) // 2, factor=2.0)):

@@ -11,9 +11,10 @@ import pathlib
 
 import numpy as np
 import torch
+import transformers
 from safetensors.numpy import save_file
 from torch.overrides import TorchFunctionMode
-from transformers import AutoModelForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText
 
 from tests.oracle import detection
 
@@ -22,28 +23,47 @@ PREFIX = 64
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """Names of a decoder's parts; `added` is the module whose output joins the residual stream."""
+    """Names of a decoder's parts; `added` is the module whose output joins the residual stream, plus
+    that of `also` if there is one, times what the config calls `multiplier`."""
 
     layers: str = "layers"
     attention: str = "self_attn"
     added: str = "mlp"
     final_norm: str = "norm"
+    multiplier: str = ""
+    also: str = ""
 
 
 LAYOUTS = {
+    "exaone4": Layout(added="post_feedforward_layernorm"),
     "gemma2": Layout(added="post_feedforward_layernorm"),
     "gemma3_text": Layout(added="post_feedforward_layernorm"),
+    "glm4": Layout(added="post_mlp_layernorm"),
     "gpt2": Layout("h", "attn", "mlp", "ln_f"),
     "gpt_neox": Layout(attention="attention", final_norm="final_layer_norm"),
+    "granite": Layout(multiplier="residual_multiplier"),
+    "granitemoe": Layout(added="block_sparse_moe", multiplier="residual_multiplier"),
+    "granitemoeshared": Layout(added="block_sparse_moe", also="shared_mlp", multiplier="residual_multiplier"),
     "mixtral": Layout(added="block_sparse_moe"),
     "olmo2": Layout(added="post_feedforward_layernorm"),
+    "olmo3": Layout(added="post_feedforward_layernorm"),
     "opt": Layout(added="fc2", final_norm="final_layer_norm"),
+    "phi": Layout(final_norm="final_layernorm"),
 }
 
 
 def load(folder, dtype):
     """The reference model: the checkpoint in the compared dtype, eager attention."""
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, attn_implementation="eager")
+    # Transformers 5 would compute all experts in one call, which float64 does not have.
+    experts = {} if transformers.__version__ < "5" else {"experts_implementation": "eager"}
+    config = AutoConfig.from_pretrained(folder)
+    auto = AutoModelForCausalLM if config.get_text_config() is config else AutoModelForImageTextToText
+    model = auto.from_pretrained(
+        folder, dtype=dtype, attn_implementation="eager", **experts
+    )
+    if dtype == torch.float64:
+        for parameter in model.parameters():  # some stay float32 whatever is asked for
+            parameter.data = parameter.data.double()
     return model.eval()
 
 
@@ -111,13 +131,17 @@ class _Recorder:
     def __init__(self, decoder, layout):
         self.states, self.column_sum, self.attention_self = [], [], []
         self.prefix_sum, self.mlp_norm, self.learned_sink, self.last_raw = [], [], [], None
+        self._before = 0  # of `also`
         self._handles = []
+        self._multiplier = getattr(decoder.config, layout.multiplier) if layout.multiplier else 1
         for layer in blocks_of(decoder):
             self._handles += [
                 getattr(layer, layout.attention).register_forward_hook(self._attention),
-                getattr(layer, layout.added).register_forward_hook(self._added),
+                getattr(layer, layout.added).register_forward_hook(self._held if layout.also else self._added),
                 layer.register_forward_hook(self._layer),
             ]
+            if layout.also:
+                self._handles.append(getattr(layer, layout.also).register_forward_hook(self._added))
         final_norm = getattr(decoder, layout.final_norm)
         if final_norm is not None:  # opt-350m has none
             self._handles.append(final_norm.register_forward_hook(self._final_norm))
@@ -136,9 +160,12 @@ class _Recorder:
             self.learned_sink.append(_numpy(mass.clamp(min=0)))
         return output[0], None
 
+    def _held(self, _module, _inputs, output):
+        self._before = _first(output)
+
     def _added(self, _module, _inputs, output):
-        values = _first(output)
-        self.mlp_norm.append(_norm(values.reshape(-1, values.shape[-1])))
+        values = _first(output) + self._before
+        self.mlp_norm.append(_norm(values.reshape(-1, values.shape[-1]) * self._multiplier))
 
     def _layer(self, _module, _inputs, output):
         self.states.append(_numpy(_first(output)[0]))

@@ -2,7 +2,7 @@
 
 Models are made on the meta device, so that none of their weights exist. Usage:
 
-  python -m tests.oracle.full_size OUTPUT CONFIGS
+  PYTHONPATH=.venv/transformers-5 python -m tests.oracle.full_size OUTPUT CONFIGS
 
 CONFIGS holds a folder with a config.json per model; OUTPUT gets NAME.json for each:
 
@@ -10,7 +10,7 @@ CONFIGS holds a folder with a config.json per model; OUTPUT gets NAME.json for e
   others      of those, the vision half's
   held        of those, what an analysis needs: no vision half, no untied head
   dtype       of the file, "" where config.json does not say
-  head        the untied output head's tensor, "" where the head is tied
+  head        the untied output head's name, "" where the head is tied
   tensors     {name: shape} as the model's state_dict has them, tied copies left out
 """
 
@@ -20,8 +20,8 @@ import math
 import pathlib
 
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM
-from transformers.modeling_utils import no_init_weights
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText
+from transformers.core_model_loading import revert_weight_conversion
 
 from tests.oracle import stamp
 
@@ -30,14 +30,17 @@ GROUP = 32  # MXFP4: values that share a scale, two to a byte
 
 
 def make(config):
-    with torch.device("meta"), no_init_weights():
-        model = AutoModelForCausalLM.from_config(config, trust_remote_code=False)
+    with torch.device("meta"):
+        text = config.get_text_config() is config
+        auto = AutoModelForCausalLM if text else AutoModelForImageTextToText
+        model = auto.from_config(config, trust_remote_code=False)
     model.tie_weights()
     return model
 
 
 def count(model):
-    return sum(parameter.numel() for parameter in model.parameters())
+    tensors = {id(tensor): tensor for tensor in model.state_dict(keep_vars=True).values()}
+    return sum(tensor.numel() for tensor in tensors.values())
 
 
 def shapes(model):
@@ -45,9 +48,9 @@ def shapes(model):
     found, seen = {}, set()
     for name, tensor in model.state_dict(keep_vars=True).items():
         if id(tensor) not in seen:
-            found[name] = list(tensor.shape)
+            found[name] = tensor
         seen.add(id(tensor))
-    return found
+    return {name: list(tensor.shape) for name, tensor in revert_weight_conversion(model, found).items()}
 
 
 def packed(tensors):
@@ -63,12 +66,13 @@ def packed(tensors):
     return result
 
 
-def check_text_half(text, whole):
-    """The text half alone is the language model inside the whole, tensor by tensor."""
-    inner = whole.get_decoder().state_dict()
-    outer = {name.removeprefix("model."): tensor for name, tensor in text.state_dict().items()}
-    outer.pop("lm_head.weight")
-    assert {n: t.shape for n, t in outer.items()} == {n: t.shape for n, t in inner.items()}
+def text_half(whole):
+    """Names and shapes of the language model inside the whole, as it is saved alone."""
+    tensors = {f"model.{name}": list(tensor.shape) for name, tensor in whole.get_decoder().state_dict().items()}
+    head = whole.get_output_embeddings().weight
+    if head is not whole.get_input_embeddings().weight:
+        tensors["lm_head.weight"] = list(head.shape)
+    return tensors
 
 
 def describe(folder):
@@ -78,17 +82,15 @@ def describe(folder):
         del config.quantization_config
     model = make(config)
     parameters = count(model)
-    if config.get_text_config() is not config:
-        whole, model = model, make(config.get_text_config())
-        check_text_half(model, whole)
-    tensors = shapes(model)
+    alone = config.get_text_config() is config
+    tensors = shapes(model) if alone else text_half(model)
     tied = model.get_output_embeddings().weight is model.get_input_embeddings().weight
-    head = [name for name in tensors if name in ("lm_head.weight", "embed_out.weight")]
+    head = {name.split(".")[0] for name in tensors if name.startswith(("lm_head.", "embed_out."))}
     assert len(head) == (0 if tied else 1)
-    held = sum(math.prod(shape) for name, shape in tensors.items() if name not in head)
+    held = sum(math.prod(shape) for name, shape in tensors.items() if name.split(".")[0] not in head)
     return {
         "parameters": parameters,
-        "others": parameters - count(model),
+        "others": 0 if alone else parameters - sum(math.prod(shape) for shape in tensors.values()),
         "held": held,
         "dtype": str(config.dtype or "").removeprefix("torch."),
         "head": "".join(head),

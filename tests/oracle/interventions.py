@@ -16,13 +16,22 @@ import pathlib
 import torch
 from transformers.utils import logging
 
-from tests.oracle import checkpoint_cases, expected, family_models, sites, stamp, tiny_models
+from tests.oracle import (
+    checkpoint_cases,
+    decoder_models,
+    expected,
+    family_models,
+    sites,
+    stamp,
+    tiny_models,
+)
 
 LENGTH = 40
 CASES = ("tiny/llama_grouped", "tiny/qwen2_plain", "families/gemma2_softcap",
          "families/gpt_neox_parallel", "families/opt_post_norm", "families/gpt2_plain",
          "families/olmo2_plain", "families/qwen3_moe_raw", "families/gpt_oss_sinks",
-         "tiny/llama_tied", "families/qwen2_other_head")
+         "tiny/llama_tied", "families/qwen2_other_head", "decoders/cohere_plain",
+         "decoders/phi_plain")
 
 
 def change(edit, rows):
@@ -125,7 +134,7 @@ def main():
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("checkpoints", type=pathlib.Path)
     arguments = parser.parse_args()
-    modules = (checkpoint_cases, expected, family_models, sites, tiny_models)
+    modules = (checkpoint_cases, decoder_models, expected, family_models, sites, tiny_models)
     scripts = [__file__, *(module.__file__ for module in modules)]
     done = stamp.Stamp(arguments.out, scripts)
     if done.is_current():

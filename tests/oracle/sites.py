@@ -21,6 +21,10 @@ def _output(_inputs, output):
     return output[0] if isinstance(output, tuple) else output
 
 
+def _times(factor):
+    return lambda inputs, output: _output(inputs, output) * factor
+
+
 def _half(number):
     return lambda _inputs, output: output.chunk(2, dim=-1)[number]
 
@@ -71,19 +75,34 @@ NORMS_AFTER = {
     "resid_mid": ("pre_feedforward_layernorm", _input),
     "mlp_out": ("post_feedforward_layernorm", _output),
 }
+FUSED_GATE = {"gate": ("mlp.gate_up_proj", _half(0)), "up": ("mlp.gate_up_proj", _half(1)),
+              "act": ("mlp.activation_fn", _output)}
+NO_GATE = _ungated("mlp.up_proj", "mlp.act_fn", "mlp.down_proj")
 OF_FAMILY = {
+    "arcee": NO_GATE,
+    "exaone4": {**NORMS_AFTER, "resid_mid": ("mlp", _input)},
     "gemma2": NORMS_AFTER,
     "gemma3_text": NORMS_AFTER,
+    "glm": FUSED_GATE,
+    "glm4": {**FUSED_GATE, "attn_out": ("post_self_attn_layernorm", _output),
+             "mlp_out": ("post_mlp_layernorm", _output)},
     "gpt2": {"attn_out": ("attn", _output), "resid_mid": ("ln_2", _input),
              **_ungated("mlp.c_fc", "mlp.act", "mlp.c_proj")},
     "gpt_neox": {"attn_out": ("attention", _output),
                  **_ungated("mlp.dense_h_to_4h", "mlp.act", "mlp.dense_4h_to_h")},
+    "granitemoe": {"mlp_in": ("block_sparse_moe", _input), "mlp_out": ("block_sparse_moe", _output)},
+    "granitemoeshared": {"mlp_in": ("block_sparse_moe", _input),
+                         "mlp_out": ("block_sparse_moe+shared_mlp", _output)},
     "mixtral": {"mlp_in": ("block_sparse_moe", _input), "mlp_out": ("block_sparse_moe", _output)},
+    "nemotron": NO_GATE,
     "olmo2": {**NORMS_AFTER, "resid_mid": ("mlp", _input)},
+    "olmo3": {**NORMS_AFTER, "resid_mid": ("mlp", _input)},
     "opt": {"resid_mid": ("final_layer_norm", _input), "mlp_in": ("fc1", _input),
             "mlp_out": ("fc2", _output), **_ungated("fc1", "activation_fn", "fc2")},
-    "phi3": {"gate": ("mlp.gate_up_proj", _half(0)), "up": ("mlp.gate_up_proj", _half(1)),
-             "act": ("mlp.activation_fn", _output)},
+    "phi": _ungated("mlp.fc1", "mlp.activation_fn", "mlp.fc2"),
+    "phi3": FUSED_GATE,
+    "starcoder2": _ungated("mlp.c_fc", "mlp.act", "mlp.c_proj"),
+    "vaultgemma": {"resid_mid": ("pre_feedforward_layernorm", _input)},
 }
 
 
@@ -92,6 +111,9 @@ def of_block(config):
     places = {**LLAMA, **_keys_and_values(config), **OF_FAMILY.get(config.model_type, {})}
     if config.model_type == "gpt_neox" and config.use_parallel_residual:
         places["resid_mid"] = None
+    if config.model_type.startswith("granite"):
+        for site in ("attn_out", "mlp_out"):
+            places[site] = (places[site][0], _times(config.residual_multiplier))
     if config.model_type == "opt" and not config.do_layer_norm_before:
         places["resid_mid"] = ("fc1", _input)  # its norms follow the residual adds
     return {site: place for site, place in places.items() if place}
@@ -106,15 +128,17 @@ def recorded(decoder, layers):
     def keep(name, module, read):
         def hook(_module, inputs, output):
             rows = read(inputs, output)
-            values[name] = rows.reshape(-1, rows.shape[-1]).float().clone()
+            rows = rows.reshape(-1, rows.shape[-1]).float()
+            values[name] = rows + values[name] if name in values else rows.clone()
 
         handles.append(module.register_forward_hook(hook))
 
     for block, layer in enumerate(layers):
         modules = dict(layer.named_modules())
         for site, (path, read) in of_block(decoder.config).items():
-            if path in modules:
-                keep(f"{site}.{block}", modules[path], read)
+            for part in path.split("+"):  # their outputs are added
+                if part in modules:
+                    keep(f"{site}.{block}", modules[part], read)
     # Past the final norm, if there is one, and opt-350m's projection.
     keep(f"final_norm.{len(layers) - 1}", decoder, lambda _inputs, output: output[0])
     try:

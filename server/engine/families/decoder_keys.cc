@@ -121,7 +121,7 @@ absl::Status ReadActivation(const ConfigReader& config, std::string_view key,
       {"silu", Activation::kSilu},          {"swish", Activation::kSilu},
       {"gelu", Activation::kGelu},          {"gelu_new", Activation::kGeluTanh},
       {"gelu_fast", Activation::kGeluTanh}, {"gelu_pytorch_tanh", Activation::kGeluTanh},
-      {"relu", Activation::kRelu}};
+      {"relu", Activation::kRelu},          {"relu2", Activation::kReluSquared}};
   SINKD_ASSIGN_OR_RETURN(const std::string name, config.TextOr(key, absent));
   for (const Known& known : kKnown) {
     if (known.name == name) {
@@ -130,7 +130,7 @@ absl::Status ReadActivation(const ConfigReader& config, std::string_view key,
     }
   }
   return config.Error(key, "is not an activation this server knows",
-                      "use silu, gelu, gelu_new, gelu_fast, gelu_pytorch_tanh or relu");
+                      "use silu, gelu, gelu_new, gelu_fast, gelu_pytorch_tanh, relu or relu2");
 }
 
 absl::Status ReadNormEpsilon(const ConfigReader& config, std::string_view key, double absent,

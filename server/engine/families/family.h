@@ -27,21 +27,55 @@ struct Family {
 
 std::span<const Family> Families();
 
+absl::StatusOr<DecoderPlan> PlanArcee(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanCohere(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanCohere2(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanDots1(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanErnie(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanErnieMoe(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanExaone4(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanGemma(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanGemma2(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanGemma3(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanGemma3Multimodal(const ConfigReader& config);  // its text half
+absl::StatusOr<DecoderPlan> PlanGlm(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanGlm4(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanGlm4Moe(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanGpt2(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanGptNeox(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanGptOss(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanGranite(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanGraniteMoe(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanGraniteMoeShared(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanHelium(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanHunyuan(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanHunyuanMoe(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanLlama(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanMiniMaxM2(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanMinistral(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanMinistral3(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanMistral(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanMixtral(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanNemotron(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanOlmo(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanOlmo2(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanOlmo3(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanOlmoe(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanOpt(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanPhi(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanPhi3(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanQwen2(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanQwen2Moe(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanQwen2Vl(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanQwen3(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanQwen3Moe(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanQwen3Vl(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanSeedOss(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanSmolLm3(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanSolarOpen(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanStableLm(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanStarcoder2(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanTextHalf(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanVaultGemma(const ConfigReader& config);
 
 }  // namespace sinkd

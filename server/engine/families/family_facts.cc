@@ -6,16 +6,50 @@ namespace sinkd {
 namespace {
 
 constexpr std::string_view kReference = "transformers 4.57.1";
+constexpr std::string_view kReference5 = "transformers 5.24.0";
 
 // Names, parameters, bytes in bfloat16; tested against their published config.json.
+constexpr KnownModel kArcee[] = {
+    {"arcee-ai/AFM-4.5B", 4'619'184'640, 8'582'988'800},
+};
+constexpr KnownModel kCohere2[] = {
+    {"CohereLabs/c4ai-command-r7b-12-2024", 8'028'033'024, 16'056'066'048},
+};
+constexpr KnownModel kCohere[] = {
+    {"CohereLabs/c4ai-command-r-v01", 34'980'831'232, 69'961'662'464},
+};
+constexpr KnownModel kDots1[] = {
+    {"rednote-hilab/dots.llm1.inst", 142'774'381'696, 284'303'055'104},
+};
+constexpr KnownModel kErnie45Moe[] = {
+    {"baidu/ERNIE-4.5-21B-A3B-PT", 21'825'437'888, 43'650'875'776},
+};
+constexpr KnownModel kErnie45[] = {
+    {"baidu/ERNIE-4.5-0.3B-PT", 360'748'032, 721'496'064},
+};
+constexpr KnownModel kExaone4[] = {
+    {"LGAI-EXAONE/EXAONE-4.0-1.2B", 1'279'391'488, 2'558'782'976},
+};
 constexpr KnownModel kGemma2[] = {
     {"google/gemma-2-9b", 9'241'705'984, 18'483'411'968},
+};
+constexpr KnownModel kGemma3Text[] = {
+    {"google/gemma-3-1b-it", 999'885'952, 1'999'771'904},
 };
 constexpr KnownModel kGemma3[] = {
     {"google/gemma-3-4b-it", 4'300'079'472, 7'760'526'336},
 };
-constexpr KnownModel kGemma3Text[] = {
-    {"google/gemma-3-1b-it", 999'885'952, 1'999'771'904},
+constexpr KnownModel kGemma[] = {
+    {"google/gemma-2b", 2'506'172'416, 5'012'344'832},
+};
+constexpr KnownModel kGlm4Moe[] = {
+    {"zai-org/GLM-4.5-Air", 106'852'251'264, 212'462'988'544},
+};
+constexpr KnownModel kGlm4[] = {
+    {"zai-org/GLM-4-9B-0414", 9'400'279'040, 17'559'044'096},
+};
+constexpr KnownModel kGlm[] = {
+    {"zai-org/glm-4-9b-chat-hf", 9'399'951'360, 17'558'388'736},
 };
 constexpr KnownModel kGpt2[] = {
     {"openai-community/gpt2", 124'439'808, 248'879'616},
@@ -27,6 +61,18 @@ constexpr KnownModel kGptOss[] = {
     {"openai/gpt-oss-20b", 20'914'757'184, 40'671'250'560},
     {"openai/gpt-oss-120b", 116'829'156'672, 232'500'051'072},
 };
+constexpr KnownModel kGranite[] = {
+    {"ibm-granite/granite-3.1-2b-instruct", 2'533'531'648, 5'067'063'296},
+};
+constexpr KnownModel kGranitemoe[] = {
+    {"ibm-granite/granite-3.1-1b-a400m-instruct", 1'334'628'352, 2'669'256'704},
+};
+constexpr KnownModel kHelium[] = {
+    {"kyutai/helium-1-preview-2b", 2'172'643'840, 4'099'527'680},
+};
+constexpr KnownModel kHunyuanV1Dense[] = {
+    {"tencent/Hunyuan-1.8B-Instruct", 1'791'080'448, 3'582'160'896},
+};
 constexpr KnownModel kLlama[] = {
     {"meta-llama/Llama-2-7b-hf", 6'738'415'616, 13'214'687'232},
     {"codellama/CodeLlama-7b-hf", 6'738'546'688, 13'214'818'304},
@@ -35,14 +81,39 @@ constexpr KnownModel kLlama[] = {
     {"deepseek-ai/DeepSeek-R1-Distill-Llama-8B", 8'030'261'248, 15'009'849'344},
     {"HuggingFaceTB/SmolLM2-135M", 134'515'008, 269'030'016},
 };
+constexpr KnownModel kLlava[] = {
+    {"llava-hf/llava-1.5-7b-hf", 7'063'427'072, 13'215'211'520},
+};
+constexpr KnownModel kMinimaxM2[] = {
+    {"MiniMaxAI/MiniMax-M2", 228'689'764'864, 456'150'336'512},
+};
+constexpr KnownModel kMinistral[] = {
+    {"mistralai/Ministral-8B-Instruct-2410", 8'019'808'256, 14'965'874'688},
+};
+constexpr KnownModel kMistral3[] = {
+    {"mistralai/Ministral-3-3B-Base-2512", 3'849'090'048, 6'858'012'672},
+    {"mistralai/Mistral-Small-3.1-24B-Instruct-2503", 24'011'361'280, 45'802'629'120},
+};
 constexpr KnownModel kMistral[] = {
     {"mistralai/Mathstral-7B-v0.1", 7'248'023'552, 14'227'611'648},
 };
 constexpr KnownModel kMixtral[] = {
     {"mistralai/Mixtral-8x7B-v0.1", 46'702'792'704, 93'143'441'408},
 };
+constexpr KnownModel kNemotron[] = {
+    {"nvidia/Minitron-4B-Base", 4'190'509'056, 6'808'154'112},
+};
 constexpr KnownModel kOlmo2[] = {
     {"allenai/OLMo-2-1124-7B", 7'298'617'344, 13'775'151'104},
+};
+constexpr KnownModel kOlmo3[] = {
+    {"allenai/Olmo-3-1025-7B", 7'298'011'136, 13'774'544'896},
+};
+constexpr KnownModel kOlmo[] = {
+    {"allenai/OLMo-1B-hf", 1'176'764'416, 2'353'528'832},
+};
+constexpr KnownModel kOlmoe[] = {
+    {"allenai/OLMoE-1B-7B-0924", 6'919'161'856, 13'632'278'528},
 };
 constexpr KnownModel kOpt[] = {
     {"facebook/opt-125m", 125'239'296, 250'478'592},
@@ -53,6 +124,18 @@ constexpr KnownModel kPhi3[] = {
     {"microsoft/Phi-3.5-mini-instruct", 3'821'079'552, 7'445'157'888},
     {"microsoft/phi-4", 14'659'507'200, 28'291'409'920},
     {"microsoft/Phi-4-mini-instruct", 3'836'021'760, 7'672'043'520},
+};
+constexpr KnownModel kPhi[] = {
+    {"microsoft/phi-2", 2'779'683'840, 5'297'121'280},
+};
+constexpr KnownModel kQwen25Vl[] = {
+    {"Qwen/Qwen2.5-VL-7B-Instruct", 8'292'166'656, 14'141'238'272},
+};
+constexpr KnownModel kQwen2Moe[] = {
+    {"Qwen/Qwen1.5-MoE-A2.7B", 14'315'784'192, 28'009'238'528},
+};
+constexpr KnownModel kQwen2Vl[] = {
+    {"Qwen/Qwen2-VL-2B-Instruct", 2'208'985'600, 3'087'428'608},
 };
 constexpr KnownModel kQwen2[] = {
     {"Qwen/Qwen2-7B", 7'615'616'512, 14'141'238'272},
@@ -66,26 +149,46 @@ constexpr KnownModel kQwen2[] = {
     {"deepseek-ai/DeepSeek-R1-Distill-Qwen-14B", 14'770'033'664, 27'982'931'968},
     {"deepseek-ai/DeepSeek-R1-Distill-Qwen-32B", 32'763'876'352, 63'970'617'344},
 };
+constexpr KnownModel kQwen3Moe[] = {
+    {"Qwen/Qwen3-30B-A3B", 30'532'122'624, 60'441'915'392},
+};
+constexpr KnownModel kQwen3Vl[] = {
+    {"Qwen/Qwen3-VL-4B-Instruct", 4'437'815'808, 8'044'936'192},
+};
 constexpr KnownModel kQwen3[] = {
     {"Qwen/Qwen3-4B", 4'022'468'096, 8'044'936'192},
     {"Qwen/Qwen3-8B", 8'190'735'360, 15'136'811'008},
     {"Qwen/Qwen3-14B", 14'768'307'200, 27'980'789'760},
     {"Qwen/Qwen3-32B", 32'762'123'264, 63'968'421'888},
 };
-constexpr KnownModel kQwen3Moe[] = {
-    {"Qwen/Qwen3-30B-A3B", 30'532'122'624, 60'441'915'392},
+constexpr KnownModel kSeedOss[] = {
+    {"ByteDance-Seed/Seed-OSS-36B-Instruct", 36'151'104'512, 70'713'616'384},
 };
 constexpr KnownModel kSmolLm3[] = {
     {"HuggingFaceTB/SmolLM3-3B", 3'075'098'624, 6'150'197'248},
 };
+constexpr KnownModel kSolarOpen[] = {
+    {"upstage/Solar-Open-100B", 102'651'799'552, 203'692'986'368},
+};
+constexpr KnownModel kStablelm[] = {
+    {"stabilityai/stablelm-2-zephyr-1_6b", 1'644'515'328, 2'877'988'864},
+    {"stabilityai/stablelm-2-12b", 12'143'185'920, 23'258'767'360},
+};
+constexpr KnownModel kStarcoder2[] = {
+    {"bigcode/starcoder2-7b", 7'173'923'840, 14'347'847'680},
+};
+constexpr KnownModel kVaultgemma[] = {
+    {"google/vaultgemma-1b", 1'038'741'120, 2'077'482'240},
+};
 
 FamilyFacts Facts(std::string_view model_type, std::string_view models, std::string_view particular,
-                  std::string_view finding, std::span<const KnownModel> known_models) {
+                  std::string_view finding, std::span<const KnownModel> known_models,
+                  std::string_view reference = kReference) {
   return {.model_type = model_type,
           .models = models,
           .particular = particular,
           .finding = finding,
-          .reference = kReference,
+          .reference = reference,
           .differences = DifferencesOf(model_type),
           .known_models = known_models};
 }
@@ -94,26 +197,86 @@ FamilyFacts Facts(std::string_view model_type, std::string_view models, std::str
 
 std::span<const FamilyFacts> AllFamilyFacts() {
   static const FamilyFacts facts[] = {
+      Facts("arcee", "AFM 4.5B", "a squared ReLU without gate", "", kArcee, kReference5),
+      Facts("cohere", "Command R of 2024, Aya 23",
+            "attention and MLP in parallel after one norm, interleaved rotary", "", kCohere,
+            kReference5),
+      Facts("cohere2", "Command R7B, Command A, Aya Expanse's successors",
+            "as cohere; windows in three of four blocks, which alone rotate", "", kCohere2,
+            kReference5),
+      Facts("dots1", "dots.llm1", "experts chosen by sigmoids and shared ones, norms on q and k",
+            "", kDots1, kReference5),
+      Facts("ernie4_5", "ERNIE 4.5 0.3B", "interleaved rotary", "", kErnie45, kReference5),
+      Facts("ernie4_5_moe", "ERNIE 4.5 21B and 300B",
+            "experts chosen with a correction and shared ones, interleaved rotary", "", kErnie45Moe,
+            kReference5),
+      Facts("exaone4", "EXAONE 4.0",
+            "norms after only, norms on q and k; with windows, the other blocks do not rotate", "",
+            kExaone4, kReference5),
+      Facts("gemma", "Gemma 1, CodeGemma", "norms of 1 + weight, a scaled embedding", "", kGemma,
+            kReference5),
       Facts("gemma2", "Gemma 2", "norms before and after, soft caps, windows in every second block",
             "", kGemma2),
       Facts("gemma3", "Gemma 3 4B to 27B, their text half",
             "as gemma3_text; the vision half is left alone", "", kGemma3),
       Facts("gemma3_text", "Gemma 3 1B, text-only copies of the larger ones",
             "norms before and after, norms on q and k, two rotary bases", "", kGemma3Text),
+      Facts("glm", "GLM-4-9B, GLM-Edge",
+            "interleaved rotary on half of each head, fused gate and up", "", kGlm, kReference5),
+      Facts("glm4", "GLM-4-0414, GLM-Z1", "as glm; norms before and after", "", kGlm4, kReference5),
+      Facts("glm4_moe", "GLM-4.5, GLM-4.6",
+            "experts chosen by sigmoids and a shared one, half of each head rotates", "", kGlm4Moe,
+            kReference5),
       Facts("gpt2", "GPT-2", "learned positions, layer norms", "", kGpt2),
       Facts("gpt_neox", "Pythia, GPT-NeoX", "parallel residual, partial rotary, layer norms", "",
             kGptNeox),
       Facts("gpt_oss", "gpt-oss 20B, 120B", "experts in MXFP4, learned sinks, alternating windows",
             "gpt-oss-20b is in the model list of its code", kGptOss),
+      Facts("granite", "Granite 3", "multipliers of embedding, residual, attention and logits", "",
+            kGranite, kReference5),
+      Facts("granitemoe", "Granite 3 1B-A400M and 3B-A800M",
+            "mixture of experts, multipliers as in granite", "", kGranitemoe, kReference5),
+      Facts("granitemoeshared", "Granite mixtures with a shared expert",
+            "as granitemoe; an expert that every token passes", "", {}, kReference5),
+      Facts("helium", "Helium 1", "interleaved rotary", "", kHelium, kReference5),
+      Facts("hunyuan_v1_dense", "Hunyuan 0.5B to 7B",
+            "norms on q and k after rotary, a fixed alpha", "", kHunyuanV1Dense, kReference5),
+      Facts("hunyuan_v1_moe", "Hunyuan A13B",
+            "mixture of experts with a shared one, norms on q and k after rotary", "", {},
+            kReference5),
       Facts("llama", "Llama 2 to 3.2, CodeLlama, SmolLM2, R1-Distill-Llama",
             "llama3 and other rotary scalings",
             "Llama 2 to 3.1, CodeLlama and R1-Distill-Llama-8B are in the model list of its code",
             kLlama),
+      Facts("llava", "LLaVA 1.5 and 1.6 over known text models, their text half",
+            "as the text half's family; the vision half is left alone", "", kLlava, kReference5),
+      Facts("minimax_m2", "MiniMax-M2",
+            "experts chosen by sigmoids with a correction, norms over all of q and of k, partial "
+            "rotary",
+            "", kMinimaxM2, kReference5),
+      Facts("ministral", "Ministral 8B", "windows by block", "", kMinistral, kReference5),
+      Facts("ministral3", "Ministral 3, its text half alone",
+            "queries that grow with their position", "", {}, kReference5),
       Facts("mistral", "Mistral 7B, Mathstral", "a window where the configuration sets one",
             "Mathstral-7B is in the model list of its code", kMistral),
+      Facts("mistral3", "Mistral Small 3.1 and 3.2, Ministral 3, their text half",
+            "as mistral or ministral3", "", kMistral3, kReference5),
       Facts("mixtral", "Mixtral", "mixture of experts", "", kMixtral),
+      Facts("nemotron", "Minitron, Nemotron 4",
+            "layer norms of 1 + weight, a squared ReLU without gate, partial rotary", "", kNemotron,
+            kReference5),
+      Facts("olmo", "OLMo 1", "layer norms without weights, projections that may be clamped", "",
+            kOlmo, kReference5),
       Facts("olmo2", "OLMo 2", "norms after only, norms over all of q and of k", "", kOlmo2),
+      Facts("olmo3", "OLMo 3",
+            "as olmo2; windows in three of four blocks, whose rotation is not scaled", "", kOlmo3,
+            kReference5),
+      Facts("olmoe", "OLMoE", "mixture of experts, norms over all of q and of k", "", kOlmoe,
+            kReference5),
       Facts("opt", "OPT", "learned positions, layer norms, after the residual in 350M", "", kOpt),
+      Facts("phi", "Phi-1, Phi-1.5, Phi-2",
+            "attention and MLP in parallel after one norm, partial rotary, no gate", "", kPhi,
+            kReference5),
       Facts("phi3", "Phi-3 to Phi-4-mini", "fused weights, partial rotary, longrope",
             "Phi-4 and Phi-4-mini are in the model list of its code", kPhi3),
       Facts("qwen2", "Qwen2, Qwen2.5, Math, Coder, QwQ, R1-Distill-Qwen",
@@ -121,12 +284,28 @@ std::span<const FamilyFacts> AllFamilyFacts() {
             "three sink levels in QwQ-32B; its published runs of R1-Distill-Qwen-14B start at "
             "layer 22",
             kQwen2),
+      Facts("qwen2_5_vl", "Qwen2.5-VL, its text half", "as qwen2", "", kQwen25Vl, kReference5),
+      Facts("qwen2_moe", "Qwen1.5-MoE, Qwen2-57B-A14B",
+            "mixture of experts with a gated shared one", "", kQwen2Moe, kReference5),
+      Facts("qwen2_vl", "Qwen2-VL, its text half", "as qwen2", "", kQwen2Vl, kReference5),
       Facts("qwen3", "Qwen3", "norms on q and k, windows by flag",
             "six sink levels in Qwen3-14B; its published runs of Qwen3-4B-Base start at layer 16",
             kQwen3),
       Facts("qwen3_moe", "Qwen3-30B-A3B and kin", "mixture of experts, norms on q and k", "",
             kQwen3Moe),
+      Facts("qwen3_vl", "Qwen3-VL, its text half", "as qwen3", "", kQwen3Vl, kReference5),
+      Facts("seed_oss", "Seed-OSS 36B", "biases on q, k and v", "", kSeedOss, kReference5),
       Facts("smollm3", "SmolLM3", "every fourth block without rotary", "", kSmolLm3),
+      Facts("solar_open", "Solar Open 100B", "experts chosen by sigmoids and a shared one", "",
+            kSolarOpen, kReference5),
+      Facts("stablelm", "StableLM 2, StableLM 3B",
+            "layer norms, partial rotary; the 12B in parallel, with norms on each head", "",
+            kStablelm, kReference5),
+      Facts("starcoder2", "StarCoder2",
+            "layer norms, biases, no gate, a window where the configuration sets one", "",
+            kStarcoder2, kReference5),
+      Facts("vaultgemma", "VaultGemma", "as gemma2 without norms after", "", kVaultgemma,
+            kReference5),
   };
   return facts;
 }

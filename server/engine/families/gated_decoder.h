@@ -15,10 +15,14 @@ struct GatedDecoderDefaults {
   int64_t head_size = 0;   // 0: hidden / heads
   int64_t max_positions = 0;
   double norm_epsilon = 1e-6;
-  double rope_theta = 10000.0;  // 0: the family reads its rotary settings itself
+  std::string_view norm_key = "rms_norm_eps";  // empty: the epsilon is not in the config
+  double rope_theta = 10000.0;                 // 0: the family reads its rotary settings itself
+  double rope_partial = 0;  // of partial_rotary_factor; 0: whole heads rotate, and it is no key
+  bool rope_interleaved = false;
   bool tied = false;
   std::string_view activation_key = "hidden_act";
   std::string_view activation = "silu";
+  std::string_view intermediate_key = "intermediate_size";
 };
 
 // Sizes, heads, rotary, norms, activation and llama's weight names; the rest is the family's.
@@ -28,11 +32,58 @@ absl::StatusOr<DecoderPlan> PlanGatedDecoder(const ConfigReader& config,
 // attention_bias for q, k, v and o alike.
 absl::Status ReadAttentionBias(const ConfigReader& config, DecoderSpec& spec);
 
+// The number under `key`, which has to be over 0.
+absl::Status ReadPositive(const ConfigReader& config, std::string_view key, double absent,
+                          double& value);
+
+// An MLP of up, activation and down; `up` and `down` are their names.
+void LeaveOutGate(std::string_view up, std::string_view down, DecoderPlan& plan);
+
+// Norms after attention and MLP, before the add, and none before them.
+void NormAfterOnly(DecoderPlan& plan);
+
+// Rotates the blocks that have a window, and no others.
+void RotateWhereWindowed(DecoderSpec& spec);
+
+// One rotation for the blocks that see everything, and one for those that slide. Head size and
+// longest context are the spec's.
+absl::StatusOr<DecoderPlan> RotateByLayerType(const ConfigReader& config, RopeDefaults full,
+                                              RopeDefaults sliding, DecoderPlan plan);
+
+// Attention and MLP in parallel, both reading one norm.
+void ReadOneNorm(DecoderPlan& plan);
+
 // Windows of Qwen2 and Qwen3: only where use_sliding_window says so, from max_window_layers on.
-absl::Status ReadQwenWindows(const ConfigReader& config, DecoderSpec& spec);
+absl::Status ReadQwenWindows(const ConfigReader& config, DecoderSpec& spec,
+                             double max_window_layers = 28);
 
 // The router and the experts of a block: how many, how many a token goes to, how wide. Their number
 // is num_local_experts or num_experts: transformers takes both and writes either.
-absl::Status ReadExperts(const ConfigReader& config, std::string_view width_key, DecoderSpec& spec);
+absl::Status ReadExperts(const ConfigReader& config, std::string_view width_key, DecoderSpec& spec,
+                         std::string_view count_key = "num_experts",
+                         std::string_view per_token_key = "experts_per_token");
+
+// The integer from 0 to `maximum` under `key`.
+absl::StatusOr<int64_t> ReadCount(const ConfigReader& config, std::string_view key, int64_t absent,
+                                  int64_t maximum);
+
+// How many shared experts of a routed one's width every token passes as well, under `count_key`.
+absl::Status ReadShared(const ConfigReader& config, std::string_view count_key, int64_t absent,
+                        DecoderSpec& spec);
+
+// The router of DeepSeek-V3 and its followers: sigmoids with a correction, in groups, then scaled.
+absl::Status ReadSigmoidRouter(const ConfigReader& config, bool renormalize, DecoderSpec& spec);
+
+// A block is dense where mlp_only_layers or decoder_sparse_step says so.
+absl::Status ReadSparseBlocks(const ConfigReader& config, DecoderSpec& spec);
+
+// The first blocks are dense, as many as first_k_dense_replace says.
+absl::Status ReadFirstDense(const ConfigReader& config, int64_t absent, DecoderSpec& spec);
+
+// "mlp.gate" and "mlp.experts.0.gate_proj", as Qwen's mixtures name them.
+void NameExperts(BlockWeightNames& names);
+
+// The same of the expert that every token passes, `module` being its name.
+void NameShared(const std::string& module, BlockWeightNames& names);
 
 }  // namespace sinkd

@@ -1,4 +1,5 @@
-// gemma2 and gemma3: norms before and after, (1 + weight), scaled embedding.
+// gemma to gemma3 and vaultgemma: norms with 1 + weight - from gemma2 on before and after, but in
+// vaultgemma -, a scaled embedding.
 #include <cmath>
 
 #include "server/base/status.h"
@@ -17,8 +18,13 @@ absl::StatusOr<double> ReadCap(const ConfigReader& config, std::string_view key,
   return cap;
 }
 
-// What both generations share. Scores are divided by the root of query_pre_attn_scalar.
-absl::StatusOr<DecoderPlan> PlanGemma(const ConfigReader& config, int64_t vocabulary,
+void ScaleAndAddOne(DecoderSpec& spec) {
+  spec.norm = NormKind::kRmsOnePlus;
+  spec.embedding_scale = std::sqrt(static_cast<double>(spec.hidden));
+}
+
+// What gemma2 and its successors share. Scores are divided by the root of query_pre_attn_scalar.
+absl::StatusOr<DecoderPlan> PlanLater(const ConfigReader& config, int64_t vocabulary,
                                       int64_t max_positions, double rope_theta) {
   SINKD_ASSIGN_OR_RETURN(DecoderPlan plan,
                          PlanGatedDecoder(config, {.heads = 8,
@@ -37,9 +43,8 @@ absl::StatusOr<DecoderPlan> PlanGemma(const ConfigReader& config, int64_t vocabu
     return config.Error("query_pre_attn_scalar", "is not positive", "set a number over 0");
   }
   spec.score_scale.assign(spec.score_scale.size(), 1.0 / std::sqrt(scalar));
-  spec.norm = NormKind::kRmsOnePlus;
   spec.output_norms = true;
-  spec.embedding_scale = std::sqrt(static_cast<double>(spec.hidden));
+  ScaleAndAddOne(spec);
   BlockWeightNames& names = plan.names.block;
   names.attention_output_norm = "post_attention_layernorm";
   names.mlp_norm = "pre_feedforward_layernorm";
@@ -49,8 +54,30 @@ absl::StatusOr<DecoderPlan> PlanGemma(const ConfigReader& config, int64_t vocabu
 
 }  // namespace
 
+absl::StatusOr<DecoderPlan> PlanGemma(const ConfigReader& config) {
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan,
+                         PlanGatedDecoder(config, {.heads = 16,
+                                                   .vocabulary = 256000,
+                                                   .kv_heads = 16,
+                                                   .head_size = 256,
+                                                   .max_positions = 8192,
+                                                   .tied = true,
+                                                   .activation = "gelu_pytorch_tanh"}));
+  SINKD_RETURN_IF_ERROR(ReadAttentionBias(config, plan.spec));
+  // Its first files say gelu and mean this.
+  if (plan.spec.activation == Activation::kGelu) plan.spec.activation = Activation::kGeluTanh;
+  ScaleAndAddOne(plan.spec);
+  return plan;
+}
+
+absl::StatusOr<DecoderPlan> PlanVaultGemma(const ConfigReader& config) {
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGemma2(config));
+  plan.spec.output_norms = false;
+  return plan;
+}
+
 absl::StatusOr<DecoderPlan> PlanGemma2(const ConfigReader& config) {
-  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGemma(config, 256000, 8192, 10000.0));
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanLater(config, 256000, 8192, 10000.0));
   SINKD_ASSIGN_OR_RETURN(plan.spec.score_cap, ReadCap(config, "attn_logit_softcapping", 50.0));
   SINKD_ASSIGN_OR_RETURN(plan.spec.logit_cap, ReadCap(config, "final_logit_softcapping", 30.0));
   SINKD_ASSIGN_OR_RETURN(const int64_t window, ReadWindow(config, 4096));
@@ -60,7 +87,7 @@ absl::StatusOr<DecoderPlan> PlanGemma2(const ConfigReader& config) {
 }
 
 absl::StatusOr<DecoderPlan> PlanGemma3(const ConfigReader& config) {
-  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGemma(config, 262208, 131072, 0));
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanLater(config, 262208, 131072, 0));
   DecoderSpec& spec = plan.spec;
   spec.head_norms = HeadNorms::kPerHead;
   SINKD_ASSIGN_OR_RETURN(spec.logit_cap, ReadCap(config, "final_logit_softcapping", 0.0));
@@ -70,19 +97,9 @@ absl::StatusOr<DecoderPlan> PlanGemma3(const ConfigReader& config) {
   SINKD_RETURN_IF_ERROR(ReadWindows(
       config, window, [pattern](int64_t block) { return (block + 1) % pattern != 0; }, spec));
   // Blocks that slide turn by a base of their own.
-  RopeDefaults rope{.head_size = spec.head_size,
-                    .max_positions = spec.max_positions,
-                    .theta = 1e6,
-                    .layer_type = "full_attention"};
-  SINKD_ASSIGN_OR_RETURN(const RopeSpec global, ReadRope(config, rope));
-  rope.theta = 10000.0;
-  rope.theta_key = "rope_local_base_freq";
-  rope.layer_type = "sliding_attention";
-  SINKD_ASSIGN_OR_RETURN(const RopeSpec local, ReadRope(config, rope));
-  spec.ropes = {global, local};
-  for (size_t l = 0; l < spec.window.size(); ++l)
-    spec.rope_of_block[l] = spec.window[l] > 0 ? 1 : 0;
-  return plan;
+  return RotateByLayerType(config, {.theta = 1e6},
+                           {.theta = 10000.0, .theta_key = "rope_local_base_freq"},
+                           std::move(plan));
 }
 
 absl::StatusOr<DecoderPlan> PlanGemma3Multimodal(const ConfigReader& config) {

@@ -1,7 +1,5 @@
 // qwen3_moe: Qwen3 mixtures of experts. A block is dense when mlp_only_layers or
 // decoder_sparse_step says so.
-#include <set>
-
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 #include "server/engine/families/gated_decoder.h"
@@ -19,18 +17,8 @@ absl::StatusOr<DecoderPlan> PlanQwen3Moe(const ConfigReader& config) {
   if (slides) spec.window.assign(static_cast<size_t>(spec.blocks), window);
   SINKD_RETURN_IF_ERROR(ReadExperts(config, "moe_intermediate_size", spec));
   SINKD_ASSIGN_OR_RETURN(spec.experts.renormalize, config.FlagOr("norm_topk_prob", false));
-  SINKD_ASSIGN_OR_RETURN(const int64_t step, config.SizeOr("decoder_sparse_step", 1, kMaxBlocks));
-  SINKD_ASSIGN_OR_RETURN(const std::vector<double> dense, config.NumberList("mlp_only_layers"));
-  const std::set<double> listed(dense.begin(), dense.end());
-  for (int64_t l = 0; l < spec.blocks; ++l) {
-    spec.experts.in_block[static_cast<size_t>(l)] =
-        !listed.contains(static_cast<double>(l)) && (l + 1) % step == 0;
-  }
-  BlockWeightNames& names = plan.names.block;
-  names.router = "mlp.gate";
-  names.expert_gate = "mlp.experts.{}.gate_proj";
-  names.expert_up = "mlp.experts.{}.up_proj";
-  names.expert_down = "mlp.experts.{}.down_proj";
+  SINKD_RETURN_IF_ERROR(ReadSparseBlocks(config, spec));
+  NameExperts(plan.names.block);
   return plan;
 }
 

@@ -117,7 +117,9 @@ absl::StatusOr<RopeKind> KindOf(const ConfigReader& scaling, const RopeDefaults&
                                      {"yarn", RopeKind::kYarn},
                                      {"longrope", RopeKind::kLongrope},
                                      {"proportional", RopeKind::kProportional}};
-  SINKD_ASSIGN_OR_RETURN(std::string name, ReadKind(scaling, defaults));
+  SINKD_ASSIGN_OR_RETURN(const std::string written, ReadKind(scaling, defaults));
+  std::string_view name = written;
+  if (defaults.in_three_parts && name == "mrope") name = "default";
   if (defaults.only_longrope && (name == "su" || name == "yarn")) name = "longrope";
   for (const Known& known : kKnown) {
     if (known.name != name) continue;
@@ -156,6 +158,32 @@ absl::Status ReadScaling(const ConfigReader& config, const ConfigReader& scaling
   rope.original_positions = max_positions;
   if (rope.dimensions > 2) return absl::OkStatus();
   return scaling.Error("factor", "cannot scale heads of two channels", "use another scaling");
+}
+
+// Scaling by a fixed alpha in place of the length of the sample.
+absl::Status ReadAlpha(const ConfigReader& scaling, RopeSpec& rope) {
+  SINKD_ASSIGN_OR_RETURN(const double alpha, scaling.NumberOr("alpha", 0));
+  if (alpha == 0) return absl::OkStatus();
+  if (alpha < 0) return scaling.Error("alpha", "is negative", "set a number over 0");
+  if (rope.dimensions <= 2) {
+    return scaling.Error("alpha", "cannot scale heads of two channels", "use another scaling");
+  }
+  const auto dimensions = static_cast<double>(rope.dimensions);
+  rope.kind = RopeKind::kDefault;
+  rope.theta *= std::pow(alpha, dimensions / (dimensions - 2));
+  return absl::OkStatus();
+}
+
+absl::Status ReadQueryGrowth(const ConfigReader& scaling, RopeSpec& rope) {
+  SINKD_ASSIGN_OR_RETURN(rope.query_growth, scaling.Number("llama_4_scaling_beta"));
+  if (rope.original_positions > 0 && rope.kind != RopeKind::kDynamic) {
+    rope.growth_positions = rope.original_positions;
+  } else {
+    SINKD_ASSIGN_OR_RETURN(rope.growth_positions, scaling.Number(kOriginal));
+  }
+  (void)scaling.Has("max_position_embeddings");  // written beside it, and read by nothing
+  if (rope.growth_positions > 0) return absl::OkStatus();
+  return scaling.Error(kOriginal, "is not positive", "set the context the model was trained with");
 }
 
 // How many channels rotate: a share of the first ones, or with the proportional kind all of them,
@@ -244,7 +272,15 @@ absl::StatusOr<RopeSpec> ReadRope(const ConfigReader& config, const RopeDefaults
   SINKD_RETURN_IF_ERROR(ReadPartial(config, scaling, defaults, rope));
   // Written by its families whether it counts or not.
   if (defaults.original_absent > 0) (void)config.Has(kOriginal);
+  if (defaults.in_three_parts) {
+    for (const char* key : {"mrope_section", "mrope_interleaved"}) (void)scaling.Has(key);
+  }
+  if (defaults.fixed_alpha && rope.kind == RopeKind::kDynamic) {
+    SINKD_RETURN_IF_ERROR(ReadAlpha(scaling, rope));
+  }
   SINKD_RETURN_IF_ERROR(ReadScaling(config, scaling, defaults, rope));
+  if (defaults.query_growth) SINKD_RETURN_IF_ERROR(ReadQueryGrowth(scaling, rope));
+  rope.interleaved = defaults.interleaved;
   return rope;
 }
 

@@ -24,6 +24,10 @@ struct RopeDefaults {
   std::string_view scaling_absent;  // JSON
   double original_absent = 0;       // of the key at the top, which goes before that of the scaling
   bool only_longrope = false;       // "su" and "yarn" mean it, and there is no other
+  bool interleaved = false;
+  bool fixed_alpha = false;     // "dynamic" with an alpha means another theta, whatever the length
+  bool in_three_parts = false;  // "mrope": with text alone, default
+  bool query_growth = false;    // llama_4_scaling_beta is required
 };
 
 // Errors: FAILED_PRECONDITION naming an unknown kind or a missing key.

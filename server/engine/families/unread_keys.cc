@@ -93,6 +93,14 @@ const std::set<std::string_view>& NeutralKeys() {
       "add_cross_attention",
       "n_ctx",
       "reorder_and_upcast_attn",
+      // Of the half that sees pictures.
+      "image_seq_length",
+      "image_token_index",
+      "multimodal_projector_bias",
+      "projector_hidden_act",
+      "spatial_merge_size",
+      "vision_feature_layer",
+      "vision_feature_select_strategy",
       // gemma3: written beside layer_types, and of the half that sees pictures.
       "_sliding_window_pattern",
       "mm_tokens_per_image",

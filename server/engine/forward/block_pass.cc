@@ -20,6 +20,7 @@ at::Tensor BlockPass::Run(at::Tensor x) const {
   const bool norm_after = spec_.wiring == Wiring::kNormAfterResidual;
   at::Tensor attention = Attention(norm_after ? x : Norm(w_.attention_norm, x));
   attention = Norm(w_.attention_output_norm, attention);
+  if (spec_.residual_scale != 1) attention = attention * spec_.residual_scale;
   return Join(std::move(x), std::move(attention));
 }
 
@@ -58,27 +59,38 @@ BlockPass::Projected BlockPass::Project(at::Tensor in) const {
   const int64_t kv_heads = spec_.kv_heads;
   in = in.to(w_.qkv.scalar_type());
   // Scores of hundreds do occur, and bfloat16 would round them to whole units: float32 from here.
-  const at::Tensor qkv = Linear(in, w_.qkv, w_.qkv_bias).to(at::kFloat);
+  at::Tensor qkv = Linear(in, w_.qkv, w_.qkv_bias).to(at::kFloat);
   in.reset();
   tap_(Site::kKey, qkv.narrow(1, heads * spec_.head_size, kv_heads * spec_.head_size));
   tap_(Site::kValue,
        qkv.narrow(1, (heads + kv_heads) * spec_.head_size, kv_heads * spec_.head_size));
+  if (spec_.qkv_clip > 0) qkv = qkv.clamp(-spec_.qkv_clip, spec_.qkv_clip);
+  const bool whole = spec_.head_norms == HeadNorms::kWhole;
+  const bool by_head = spec_.head_norms != HeadNorms::kNone && !whole;
   const auto part = [&](int64_t first, int64_t count, const NormWeights& norm,
                         const RopeTables* tables) {
     at::Tensor rows = qkv.narrow(1, first * spec_.head_size, count * spec_.head_size);
-    if (spec_.head_norms == HeadNorms::kWhole) rows = Norm(norm, rows);
+    if (whole) rows = Norm(norm, rows);
     rows = rows.unflatten(1, {count, spec_.head_size});
-    if (spec_.head_norms == HeadNorms::kPerHead) rows = Norm(norm, rows);
-    at::Tensor by_head =
+    if (by_head && !spec_.head_norms_after_rotary) rows = Norm(norm, rows);
+    at::Tensor rotated =
         at::empty({count, rows.size(0), spec_.head_size}, rows.options()).transpose(0, 1);
-    if (tables == nullptr) return by_head.copy_(rows);
-    Rotate(rows, *tables, by_head);
-    return by_head;
+    if (tables == nullptr) {
+      rotated.copy_(rows);
+    } else {
+      Rotate(rows, *tables, rotated);
+    }
+    if (by_head && spec_.head_norms_after_rotary) rotated.copy_(Norm(norm, rotated));
+    return rotated;
   };
   const RopeTables* tables = rope_.Get(block_, group_);
-  return {.q = part(0, heads, w_.q_norm, tables),
-          .k = part(heads, kv_heads, w_.k_norm, tables),
-          .v = part(heads + kv_heads, kv_heads, {}, nullptr)};
+  Projected projected{.q = part(0, heads, w_.q_norm, tables),
+                      .k = part(heads, kv_heads, w_.k_norm, tables),
+                      .v = part(heads + kv_heads, kv_heads, {}, nullptr)};
+  if (tables != nullptr && tables->query_scale.defined()) {
+    projected.q.mul_(tables->query_scale.view({-1, 1, 1}));
+  }
+  return projected;
 }
 
 at::Tensor BlockPass::Mixed(const Projected& projected) const {

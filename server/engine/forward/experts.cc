@@ -1,5 +1,6 @@
 #include "server/engine/forward/experts.h"
 
+#include <limits>
 #include <tuple>
 
 #include <ATen/ATen.h>
@@ -15,14 +16,35 @@ struct Routes {
   at::Tensor weight;  // [rows, per_token] float32
 };
 
-Routes Route(const ExpertSpec& experts, const at::Tensor& logits) {
+// Weights of the experts that may be selected, -inf for all others.
+at::Tensor OfBestGroups(const ExpertSpec& experts, const at::Tensor& weights) {
+  const at::Tensor grouped = weights.unflatten(-1, {experts.groups, -1});
+  const at::Tensor rank = std::get<0>(grouped.topk(2, -1)).sum(-1);
+  const at::Tensor best = std::get<1>(rank.topk(experts.groups_chosen, -1));
+  const at::Tensor others = at::ones_like(rank, at::kBool).scatter_(1, best, false).unsqueeze(-1);
+  return grouped.masked_fill(others, -std::numeric_limits<float>::infinity()).flatten(-2);
+}
+
+// at::sigmoid rounds the last values of a thread's share otherwise (gated_units.cc).
+at::Tensor Sigmoid(const at::Tensor& x) {
+  return (-x).exp_().add_(1).reciprocal_();
+}
+
+Routes Route(const ExpertSpec& experts, const at::Tensor& logits, const at::Tensor& correction) {
   if (experts.routing == Routing::kTopThenSoftmax) {
     const auto [top, index] = logits.topk(experts.per_token, -1);
     return {.expert = index, .weight = at::softmax(top, -1)};
   }
-  auto [top, index] = at::softmax(logits, -1).topk(experts.per_token, -1);
-  if (experts.renormalize) top = top / top.sum(-1, /*keepdim=*/true);
-  return {.expert = index, .weight = top};
+  const at::Tensor weights =
+      experts.routing == Routing::kSigmoidThenTop ? Sigmoid(logits) : at::softmax(logits, -1);
+  at::Tensor choice = correction.defined() ? weights + correction.to(at::kFloat) : weights;
+  if (experts.groups > 1) choice = OfBestGroups(experts, choice);
+  const at::Tensor index = std::get<1>(choice.topk(experts.per_token, -1));
+  at::Tensor chosen = weights.gather(-1, index);
+  if (experts.renormalize) {
+    chosen = chosen / chosen.sum(-1, /*keepdim=*/true).clamp_min(experts.least_sum);
+  }
+  return {.expert = index, .weight = chosen * experts.scale};
 }
 
 // What the projection down reads: nothing else of the units is held for it.
@@ -36,6 +58,14 @@ at::Tensor RunExpert(const DecoderSpec& spec, const MlpWeights& expert, const at
   return Linear(Product(spec, expert, in), expert.down, expert.down_bias).to(at::kFloat);
 }
 
+// What the expert of all tokens adds.
+at::Tensor RunShared(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& in,
+                     const at::Tensor& narrow) {
+  const at::Tensor out = RunExpert(spec, weights.mlp, narrow);
+  if (!weights.shared_router.defined()) return out;
+  return out * Sigmoid(Linear(in, weights.shared_router.to(at::kFloat)));
+}
+
 }  // namespace
 
 at::Tensor RunExperts(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& in,
@@ -45,7 +75,7 @@ at::Tensor RunExperts(const DecoderSpec& spec, const BlockWeights& weights, cons
       Linear(in, weights.router.to(at::kFloat),
              weights.router_bias.defined() ? weights.router_bias.to(at::kFloat) : at::Tensor());
   const at::Tensor narrow = in.to(type);
-  const Routes routes = Route(spec.experts, logits);
+  const Routes routes = Route(spec.experts, logits, weights.router_correction);
   at::Tensor sum = at::zeros(in.sizes(), in.options());
   for (int64_t e = 0; e < spec.experts.count; ++e) {
     const at::Tensor chosen = (routes.expert == e).nonzero();  // [n, 2]: row, place
@@ -56,6 +86,7 @@ at::Tensor RunExperts(const DecoderSpec& spec, const BlockWeights& weights, cons
         RunExpert(spec, weights.experts[static_cast<size_t>(e)], narrow.index_select(0, rows));
     sum.index_add_(0, rows, out * weight);
   }
+  if (weights.mlp.down.defined()) sum.add_(RunShared(spec, weights, in, narrow));
   return sum;
 }
 

@@ -66,6 +66,8 @@ at::Tensor ActOf(const DecoderSpec& spec, const Units& units) {
       return GeluTanh(x);
     case Activation::kRelu:
       return at::relu(x);
+    case Activation::kReluSquared:
+      return at::relu(x).square_();
   }
   return x;
 }

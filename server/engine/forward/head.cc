@@ -34,29 +34,38 @@ absl::Status CheckFits(const std::string& tensor, int64_t bytes, const at::Devic
        .fix = "unload another model, or ask for no loss"});
 }
 
-absl::StatusOr<at::Tensor> ReadHead(const Model::Internals& internals,
-                                    const std::stop_token& stop) {
+// The weights of an untied head and the bias of one that has it.
+absl::Status ReadHead(const Model::Internals& internals, const std::stop_token& stop,
+                      at::Tensor& weights, at::Tensor& bias) {
   const HeadFile& file = internals.head_file;
+  const bool tied = internals.spec.tied_head;
+  const std::string tensor = file.name + (tied ? ".bias" : ".weight");
   absl::StatusOr<Checkpoint> checkpoint = Checkpoint::Open(file.folder);
   if (!checkpoint.ok()) {
     return FailedPrecondition(
         StrCat("the checkpoint cannot be opened again for its output head: ",
                checkpoint.status().message()),
-        {.reason = "NO_HEAD", .subject = file.tensor, .fix = "put the checkpoint back"});
+        {.reason = "NO_HEAD", .subject = tensor, .fix = "put the checkpoint back"});
   }
-  if (checkpoint->Find(file.tensor) == nullptr) {
-    return FailedPrecondition(StrCat("the checkpoint has no output head, tensor ", file.tensor,
+  if (checkpoint->Find(tensor) == nullptr) {
+    return FailedPrecondition(StrCat("the checkpoint has no output head, tensor ", tensor,
                                      ", and it is not tied to the embedding"),
                               {.reason = "NO_HEAD",
-                               .subject = file.tensor,
+                               .subject = tensor,
                                .fix = "ask for no loss, or use a checkpoint with a head"});
   }
   const at::Tensor& embedding = internals.outer.embedding;
-  SINKD_RETURN_IF_ERROR(
-      CheckFits(file.tensor, static_cast<int64_t>(embedding.nbytes()), embedding.device()));
   FileTensorLoader loader(*checkpoint, embedding.scalar_type(), {}, stop);
   loader.LoadOnto(embedding.device());
-  return loader.LoadWeights({{file.tensor, embedding.size(0)}}, embedding.size(1));
+  if (!tied) {
+    SINKD_RETURN_IF_ERROR(
+        CheckFits(tensor, static_cast<int64_t>(embedding.nbytes()), embedding.device()));
+    SINKD_ASSIGN_OR_RETURN(weights,
+                           loader.LoadWeights({{tensor, embedding.size(0)}}, embedding.size(1)));
+  }
+  if (!internals.spec.head_bias) return absl::OkStatus();
+  SINKD_ASSIGN_OR_RETURN(bias, loader.Load(file.name + ".bias", {embedding.size(0)}, {}));
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -84,21 +93,23 @@ at::Tensor Head::Losses(const at::Tensor& states, const at::Tensor& targets,
 
 at::Tensor Head::Logits(const at::Tensor& states, int64_t first, int64_t count) const {
   const at::Tensor part = weights_.narrow(weights_.dim() - 2, first, count).to(at::kFloat);
-  const at::Tensor logits = Linear(states, part);
+  const at::Tensor bias = bias_.defined() ? bias_.narrow(0, first, count).to(at::kFloat) : bias_;
+  at::Tensor logits = Linear(states, part, bias);
+  if (scale_ != 1) logits = logits * scale_;
   return cap_ > 0 ? cap_ * at::tanh(logits / cap_) : logits;
 }
 
 absl::StatusOr<std::shared_ptr<const Head>> LoadHead(const Model& model, std::stop_token stop) {
   const Model::Internals& internals = model.internals();
   at::Tensor weights = internals.outer.embedding;
-  if (!internals.spec.tied_head) {
+  at::Tensor bias;
+  if (!internals.spec.tied_head || internals.spec.head_bias) {
     SINKD_RETURN_IF_ERROR(AtTorchBoundary([&]() -> absl::Status {
       const c10::InferenceMode inference;
-      SINKD_ASSIGN_OR_RETURN(weights, ReadHead(internals, stop));
-      return absl::OkStatus();
+      return ReadHead(internals, stop, weights, bias);
     }));
   }
-  return std::make_shared<const Head>(std::move(weights), internals.spec.logit_cap);
+  return std::make_shared<const Head>(std::move(weights), std::move(bias), internals.spec);
 }
 
 }  // namespace sinkd

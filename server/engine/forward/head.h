@@ -10,18 +10,24 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "server/engine/decoder_spec.h"
+
 namespace sinkd {
 
 // Where a model's head is read from when somebody wants one.
 struct HeadFile {
   std::filesystem::path folder;
-  std::string tensor;  // of an untied head
+  std::string name;  // of its tensors, without the ".weight" of an untied one and ".bias"
 };
 
 class Head {
  public:
-  // `weights` [vocabulary, width] as Linear takes them; `cap` as DecoderSpec::logit_cap.
-  Head(at::Tensor weights, double cap) : weights_(std::move(weights)), cap_(cap) {}
+  // `weights` [vocabulary, width] as Linear takes them; `bias` [vocabulary] or undefined.
+  Head(at::Tensor weights, at::Tensor bias, const DecoderSpec& spec)
+      : weights_(std::move(weights)),
+        bias_(std::move(bias)),
+        scale_(spec.logit_scale),
+        cap_(spec.logit_cap) {}
 
   // -ln p(target) of each row, [rows] float64: `states` [rows, width] float32 as kFinalNorm shows
   // them, `targets` [rows] int64. Some of the vocabulary at a time, so that logits stay small.
@@ -34,6 +40,8 @@ class Head {
   at::Tensor Logits(const at::Tensor& states, int64_t first, int64_t count) const;
 
   at::Tensor weights_;
+  at::Tensor bias_;
+  double scale_;
   double cap_;
 };
 

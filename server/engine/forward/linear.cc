@@ -179,6 +179,8 @@ at::Tensor ActivatedLinear(const at::Tensor& x, const at::Tensor& w, const at::T
       return ByOneDnn(x, w, bias, "gelu", "tanh");
     case Activation::kRelu:
       return ByOneDnn(x, w, bias, "relu");
+    case Activation::kReluSquared:
+      break;  // oneDNN has none
   }
   return {};
 }

@@ -74,7 +74,8 @@ at::Tensor PlainMlp(const DecoderSpec& spec, const BlockWeights& weights, const 
 }  // namespace
 
 bool FusesUnits(const DecoderSpec& spec, bool on_cpu, bool narrow) {
-  return on_cpu && narrow && spec.gating != Gating::kClampedSwish && spec.experts.count == 0 &&
+  return on_cpu && narrow && spec.gating != Gating::kClampedSwish &&
+         spec.activation != Activation::kReluSquared && spec.experts.count == 0 &&
          FusesActivations();
 }
 
@@ -87,7 +88,8 @@ at::Tensor RunMlp(const DecoderSpec& spec, const BlockWeights& weights, const at
   const bool normed = weights.mlp_output_norm.weight.defined();
   const at::Tensor out =
       PlainMlp(spec, weights, in, normed ? at::Tensor() : stream, tap, first_row);
-  return Normalize(spec.norm, out, weights.mlp_output_norm, spec.norm_epsilon);
+  const at::Tensor added = Normalize(spec.norm, out, weights.mlp_output_norm, spec.norm_epsilon);
+  return spec.residual_scale == 1 ? added : added * spec.residual_scale;
 }
 
 }  // namespace sinkd

@@ -109,7 +109,7 @@ absl::StatusOr<std::unique_ptr<Model>> Model::Load(
     if (options.residency == Residency::kStreamed) loaded.bytes_total = loaded.bytes_done;
     SINKD_ASSIGN_OR_RETURN(std::unique_ptr<BlockSource> blocks,
                            LoadBlocks(setup, options.residency, loader));
-    HeadFile head{folder, setup.weights.decoder.names.head + ".weight"};
+    HeadFile head{folder, setup.weights.decoder.names.head};
     internals = std::make_unique<Internals>(info.spec, std::move(outer), std::move(blocks),
                                             std::move(head));
     return absl::OkStatus();

@@ -28,16 +28,21 @@ at::Tensor Norms(const at::Tensor& x) {
   return at::linalg_vector_norm(x, 2, at::IntArrayRef{-1}, /*keepdim=*/true, at::kDouble);
 }
 
+// Weights of each head's own come after the norm itself.
 at::Tensor LayerNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                      double epsilon) {
+  const bool alike = weight.dim() == 1;
   const auto in = [&](at::ScalarType type) {
-    return at::native_layer_norm(x.to(type), {x.size(-1)}, weight.to(type), bias.to(type), epsilon);
+    const auto typed = [type](const at::Tensor& t) { return t.defined() ? t.to(type) : t; };
+    return at::native_layer_norm(x.to(type), {x.size(-1)}, alike ? typed(weight) : at::Tensor(),
+                                 typed(bias), epsilon);
   };
   // The third is 1 / sqrt(variance + epsilon).
   const auto [normed, mean, scale] = in(at::kFloat);
   const bool fits = x.is_cpu() ? SquaresFit(scale.reciprocal())
                                : epsilon >= double{kLeastSquared} * double{kLeastSquared};
-  return fits ? normed : std::get<0>(in(at::kDouble)).to(at::kFloat);
+  const at::Tensor exact = fits ? normed : std::get<0>(in(at::kDouble)).to(at::kFloat);
+  return weight.dim() < 2 ? exact : exact * weight;
 }
 
 }  // namespace
@@ -46,12 +51,14 @@ at::Tensor Normalize(NormKind kind, const at::Tensor& x, const NormWeights& weig
                      double epsilon) {
   if (!weights.weight.defined()) return x;
   const at::Tensor wide = x.to(at::kFloat);
-  const at::Tensor weight = weights.weight.to(at::kFloat);
-  if (kind == NormKind::kLayer) {
+  const bool one_plus = kind == NormKind::kRmsOnePlus || kind == NormKind::kLayerOnePlus;
+  at::Tensor weight = weights.weight.to(at::kFloat);
+  if (one_plus) weight = 1 + weight;
+  if (kind == NormKind::kLayer || kind == NormKind::kLayerOnePlus) {
     return LayerNorm(wide, weight, weights.bias, epsilon);
   }
   const at::Tensor scale = at::rsqrt(Norms(wide).square() / wide.size(-1) + epsilon);
-  return (wide * scale.to(at::kFloat)).mul_(kind == NormKind::kRmsOnePlus ? 1 + weight : weight);
+  return (wide * scale.to(at::kFloat)).mul_(weight);
 }
 
 at::Tensor EuclideanNorms(const at::Tensor& rows) {

@@ -8,8 +8,8 @@
 namespace sinkd {
 
 struct NormWeights {
-  at::Tensor weight;  // [width], undefined where the decoder has no such norm
-  at::Tensor bias;    // [width] for layer norms
+  at::Tensor weight;  // [width], [heads, width] or [] = 1; undefined where there is no such norm
+  at::Tensor bias;    // [width], of layer norms that have one
 };
 
 // The norm over the last axis, in float32 whatever goes in; `x` itself without a norm. With

@@ -79,8 +79,15 @@ bool DependsOnLength(const RopeSpec& rope) {
 RopeTables MakeTables(const RopeSpec& rope, int64_t positions, const at::Device& device) {
   const at::Tensor angles = at::arange(positions, at::kFloat).unsqueeze(1) *
                             InverseFrequencies(rope, positions).unsqueeze(0);
-  return {.cos = (angles.cos() * rope.attention_factor).to(device),
-          .sin = (angles.sin() * rope.attention_factor).to(device)};
+  RopeTables tables{.cos = (angles.cos() * rope.attention_factor).to(device),
+                    .sin = (angles.sin() * rope.attention_factor).to(device),
+                    .query_scale = {},
+                    .interleaved = rope.interleaved};
+  if (rope.query_growth != 0) {
+    const at::Tensor spans = (at::arange(positions, at::kFloat) / rope.growth_positions).floor();
+    tables.query_scale = (at::log(1 + spans) * rope.query_growth + 1).to(device);
+  }
+  return tables;
 }
 
 }  // namespace
@@ -110,15 +117,20 @@ const RopeTables* RopeCache::Get(int64_t block, const RowGroup& group) {
   if (index < 0) return nullptr;
   const auto [place, added] = of_groups_.try_emplace({index, group.first_row});
   if (!added) return &place->second;
-  std::vector<at::Tensor> cos, sin;
-  for (int64_t s = 0; s < group.samples(); ++s) {
-    const RopeTables& tables = OfSample(index, group.length(s));
-    cos.push_back(tables.cos.narrow(0, 0, group.length(s)));
-    sin.push_back(tables.sin.narrow(0, 0, group.length(s)));
-  }
-  const bool one = group.samples() == 1;
-  place->second = {.cos = one ? cos.front() : at::cat(cos),
-                   .sin = one ? sin.front() : at::cat(sin)};
+  // One after the other, what `part` is of each sample.
+  const auto joined = [&](at::Tensor RopeTables::*part) {
+    std::vector<at::Tensor> rows;
+    for (int64_t s = 0; s < group.samples(); ++s) {
+      const at::Tensor& table = OfSample(index, group.length(s)).*part;
+      if (!table.defined()) return table;
+      rows.push_back(table.narrow(0, 0, group.length(s)));
+    }
+    return rows.size() == 1 ? rows.front() : at::cat(rows);
+  };
+  place->second = {.cos = joined(&RopeTables::cos),
+                   .sin = joined(&RopeTables::sin),
+                   .query_scale = joined(&RopeTables::query_scale),
+                   .interleaved = spec_.ropes[static_cast<size_t>(index)].interleaved};
   return &place->second;
 }
 
@@ -139,10 +151,14 @@ void Rotate(const at::Tensor& x, const RopeTables& tables, at::Tensor out) {
   const int64_t rest = x.size(-1) - 2 * half;
   const at::Tensor cos = tables.cos.unsqueeze(1);
   const at::Tensor sin = tables.sin.unsqueeze(1);
-  const at::Tensor first = x.narrow(-1, 0, half);
-  const at::Tensor second = x.narrow(-1, half, half);
-  at::Tensor out_first = out.narrow(-1, 0, half);
-  at::Tensor out_second = out.narrow(-1, half, half);
+  const auto of_pairs = [&](const at::Tensor& all, int64_t which) {
+    return tables.interleaved ? all.slice(-1, which, 2 * half, 2)
+                              : all.narrow(-1, which * half, half);
+  };
+  const at::Tensor first = of_pairs(x, 0);
+  const at::Tensor second = of_pairs(x, 1);
+  at::Tensor out_first = of_pairs(out, 0);
+  at::Tensor out_second = of_pairs(out, 1);
   // Products are rounded before they are added, as transformers does it.
   at::mul_out(out_first, first, cos).sub_(second * sin);
   at::mul_out(out_second, second, cos).add_(first * sin);

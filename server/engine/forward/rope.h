@@ -1,4 +1,4 @@
-// Rotary position embedding (arXiv 2104.09864), halves layout. Internal to the engine.
+// Rotary position embedding (arXiv 2104.09864). Internal to the engine.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,8 @@ at::Tensor InverseFrequencies(const RopeSpec& rope, int64_t positions);
 struct RopeTables {
   at::Tensor cos;  // [rows, dimensions / 2] float32, times the attention factor
   at::Tensor sin;
+  at::Tensor query_scale;  // [rows], what queries are multiplied by; undefined: nothing
+  bool interleaved = false;
 };
 
 // The tables one forward pass needs, made once each.

@@ -59,7 +59,8 @@ class GroupBytes {
 
   int64_t Project() const {
     const int64_t read = products_.narrow ? State() + State() / 2 : State();
-    int64_t copies = 2 * rows_ * QkvWidth();  // as projected; rotated, head by head
+    // As projected; clamped; rotated, head by head.
+    int64_t copies = (spec_.qkv_clip > 0 ? 3 : 2) * rows_ * QkvWidth();
     if (spec_.head_norms != HeadNorms::kNone) {
       copies = std::max(copies, rows_ * (QkvWidth() + 2 * QueryWidth()));
     }
@@ -100,7 +101,9 @@ class GroupBytes {
       return State() + FusedPiece(rows, spec_.intermediate);
     }
     int64_t piece = 0;
-    if (spec_.experts.count > 0) piece = Piece(rows, spec_.experts.intermediate);
+    if (spec_.experts.count > 0) {
+      piece = Piece(rows, std::max(spec_.experts.intermediate, spec_.experts.shared_intermediate));
+    }
     const bool all_sparse = std::all_of(spec_.experts.in_block.begin(),
                                         spec_.experts.in_block.end(), [](bool in) { return in; });
     if (spec_.experts.count == 0 || !all_sparse) {

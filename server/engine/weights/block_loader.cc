@@ -1,6 +1,7 @@
 #include "server/engine/weights/block_loader.h"
 
 #include <ATen/ATen.h>
+#include <absl/strings/match.h>
 #include <absl/strings/str_replace.h>
 
 #include "server/base/status.h"
@@ -10,6 +11,15 @@
 
 namespace sinkd {
 namespace {
+
+bool IsLayerNorm(NormKind kind) {
+  return kind == NormKind::kLayer || kind == NormKind::kLayerOnePlus;
+}
+
+// The name of head or expert `number` from one with {} in its place.
+std::string Numbered(const std::string& name, int64_t number) {
+  return absl::StrReplaceAll(name, {{"{}", StrCat(number)}});
+}
 
 // Loads one block's projections; `prefix` ends with a dot.
 class BlockLoader {
@@ -25,6 +35,8 @@ class BlockLoader {
     SINKD_RETURN_IF_ERROR(LoadNorms(block));
     SINKD_RETURN_IF_ERROR(LoadAttention(block));
     if (!sparse_) return LoadMlp(block.mlp);
+    SINKD_RETURN_IF_ERROR(LoadRouter(block));
+    if (spec_.experts.shared_intermediate > 0) SINKD_RETURN_IF_ERROR(LoadShared(block));
     return LoadExperts(block);
   }
 
@@ -46,7 +58,11 @@ class BlockLoader {
     };
     if (spec_.input_norms) {
       SINKD_RETURN_IF_ERROR(load(names_.block.attention_norm, block.attention_norm));
-      SINKD_RETURN_IF_ERROR(load(names_.block.mlp_norm, block.mlp_norm));
+      if (names_.block.mlp_norm == names_.block.attention_norm) {
+        block.mlp_norm = block.attention_norm;
+      } else {
+        SINKD_RETURN_IF_ERROR(load(names_.block.mlp_norm, block.mlp_norm));
+      }
     }
     if (spec_.output_norms) {
       SINKD_RETURN_IF_ERROR(load(names_.block.attention_output_norm, block.attention_output_norm));
@@ -60,11 +76,8 @@ class BlockLoader {
     const int64_t kv_rows = spec_.kv_heads * spec_.head_size;
     SINKD_RETURN_IF_ERROR(LoadQkv(q_rows, kv_rows, block));
     if (spec_.head_norms != HeadNorms::kNone) {
-      const bool whole = spec_.head_norms == HeadNorms::kWhole;
-      SINKD_ASSIGN_OR_RETURN(block.q_norm, LoadNorm(loader_, spec_, prefix_ + names_.block.q_norm,
-                                                    whole ? q_rows : spec_.head_size));
-      SINKD_ASSIGN_OR_RETURN(block.k_norm, LoadNorm(loader_, spec_, prefix_ + names_.block.k_norm,
-                                                    whole ? kv_rows : spec_.head_size));
+      SINKD_ASSIGN_OR_RETURN(block.q_norm, LoadHeadNorm(names_.block.q_norm, spec_.heads));
+      SINKD_ASSIGN_OR_RETURN(block.k_norm, LoadHeadNorm(names_.block.k_norm, spec_.kv_heads));
     }
     if (spec_.learned_sinks) {
       SINKD_ASSIGN_OR_RETURN(const at::Tensor sinks,
@@ -76,6 +89,26 @@ class BlockLoader {
       SINKD_ASSIGN_OR_RETURN(block.output_bias, loader_.Load(Bias(names_.block.o), {spec_.hidden}));
     }
     return absl::OkStatus();
+  }
+
+  // Of q or of k, so many heads.
+  absl::StatusOr<NormWeights> LoadHeadNorm(const std::string& name, int64_t heads) {
+    const int64_t size = spec_.head_size;
+    NormWeights norm;
+    if (absl::StrContains(name, "{}")) {
+      TensorLoader::Parts parts;
+      for (int64_t h = 0; h < heads; ++h) parts.emplace_back(Weight(Numbered(name, h)), size);
+      SINKD_ASSIGN_OR_RETURN(norm.weight, loader_.LoadBiases(parts));
+      norm.weight = norm.weight.view({heads, size});
+      return norm;
+    }
+    std::vector<int64_t> shape = {size};
+    if (spec_.head_norms == HeadNorms::kEachHead) shape = {heads, size};
+    if (spec_.head_norms == HeadNorms::kWhole) shape = {heads * size};
+    SINKD_ASSIGN_OR_RETURN(norm.weight, loader_.Load(Weight(name), shape));
+    if (!IsLayerNorm(spec_.norm) || !spec_.head_norm_bias) return norm;
+    SINKD_ASSIGN_OR_RETURN(norm.bias, loader_.Load(Bias(name), shape));
+    return norm;
   }
 
   // [q; k; v] of every head, from [q; k; v] of head 0, of head 1, ...
@@ -144,7 +177,23 @@ class BlockLoader {
     return absl::OkStatus();
   }
 
-  absl::Status LoadExperts(BlockWeights& block) {
+  absl::Status LoadShared(BlockWeights& block) {
+    const BlockWeightNames& names = names_.block;
+    const int64_t units = spec_.experts.shared_intermediate;
+    if (names.shared_up.empty()) {
+      SINKD_ASSIGN_OR_RETURN(block.mlp.gate_up,
+                             Projection(names.shared_gate, 2 * units, spec_.hidden));
+    } else {
+      SINKD_RETURN_IF_ERROR(LoadGateAndUp(names.shared_gate, names.shared_up, units, block.mlp));
+    }
+    SINKD_ASSIGN_OR_RETURN(block.mlp.down, Projection(names.shared_down, spec_.hidden, units));
+    if (!spec_.experts.shared_gate) return absl::OkStatus();
+    SINKD_ASSIGN_OR_RETURN(block.shared_router,
+                           loader_.Load(Weight(names.shared_router), {1, spec_.hidden}));
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadRouter(BlockWeights& block) {
     const ExpertSpec& experts = spec_.experts;
     SINKD_ASSIGN_OR_RETURN(
         block.router, loader_.Load(Weight(names_.block.router), {experts.count, spec_.hidden}));
@@ -152,19 +201,46 @@ class BlockLoader {
       SINKD_ASSIGN_OR_RETURN(block.router_bias,
                              loader_.Load(Bias(names_.block.router), {experts.count}));
     }
+    if (!experts.correction) return absl::OkStatus();
+    std::vector<int64_t> shape = {experts.count};
+    if (names_.correction_in_row) shape.insert(shape.begin(), 1);
+    SINKD_ASSIGN_OR_RETURN(const at::Tensor correction,
+                           loader_.Load(prefix_ + names_.block.router_correction, shape));
+    block.router_correction = correction.view({experts.count});
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadExperts(BlockWeights& block) {
+    const ExpertSpec& experts = spec_.experts;
     if (names_.experts == ExpertLayout::kStackedInOut) return LoadStackedExperts(block);
+    if (names_.experts == ExpertLayout::kStackedOutIn) return LoadRowsOfExperts(block);
     for (int64_t e = 0; e < experts.count; ++e) {
-      const auto named = [e](const std::string& name) {
-        return absl::StrReplaceAll(name, {{"{}", StrCat(e)}});
-      };
       MlpWeights& expert = block.experts.emplace_back();
-      SINKD_RETURN_IF_ERROR(LoadGateAndUp(named(names_.block.expert_gate),
-                                          named(names_.block.expert_up), experts.intermediate,
+      SINKD_RETURN_IF_ERROR(LoadGateAndUp(Numbered(names_.block.expert_gate, e),
+                                          Numbered(names_.block.expert_up, e), experts.intermediate,
                                           expert));
       SINKD_ASSIGN_OR_RETURN(
           expert.down,
-          loader_.LoadWeights({{Weight(named(names_.block.expert_down)), spec_.hidden}},
+          loader_.LoadWeights({{Weight(Numbered(names_.block.expert_down, e)), spec_.hidden}},
                               experts.intermediate));
+    }
+    return absl::OkStatus();
+  }
+
+  // One expert at a time, so that loading never holds a second copy of a block.
+  absl::Status LoadRowsOfExperts(BlockWeights& block) {
+    const int64_t count = spec_.experts.count;
+    const int64_t units = spec_.experts.intermediate;
+    for (int64_t e = 0; e < count; ++e) {
+      const RowRange one{.first = e, .rows = 1};
+      SINKD_ASSIGN_OR_RETURN(
+          const at::Tensor in,
+          loader_.Load(Weight(names_.block.expert_gate), {count, 2 * units, spec_.hidden}, one));
+      SINKD_ASSIGN_OR_RETURN(const at::Tensor out, loader_.Load(Weight(names_.block.expert_down),
+                                                                {count, spec_.hidden, units}, one));
+      MlpWeights& expert = block.experts.emplace_back();
+      expert.gate_up = SplitInputs(in[0]);
+      expert.down = SplitInputs(out[0]);
     }
     return absl::OkStatus();
   }
@@ -230,12 +306,11 @@ absl::StatusOr<NormWeights> LoadNorm(TensorLoader& loader, const DecoderSpec& sp
                                      const std::string& name, int64_t width) {
   NormWeights norm;
   if (!spec.norm_weights) {
-    norm.weight = at::ones({width}, loader.options());
-    norm.bias = at::zeros({width}, loader.options());
+    norm.weight = at::ones({}, loader.options());
     return norm;
   }
   SINKD_ASSIGN_OR_RETURN(norm.weight, loader.Load(name + ".weight", {width}));
-  if (spec.norm == NormKind::kLayer) {
+  if (IsLayerNorm(spec.norm) && spec.norm_bias) {
     SINKD_ASSIGN_OR_RETURN(norm.bias, loader.Load(name + ".bias", {width}));
   }
   return norm;

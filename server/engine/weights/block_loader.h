@@ -9,8 +9,8 @@
 
 namespace sinkd {
 
-// `name` without its suffix; layer norms have a bias too. Where the checkpoint has no weights of
-// norms they are ones and zeros.
+// `name` without its suffix; layer norms may have a bias too. Where the checkpoint has no weights
+// of norms the weight is a single 1.
 absl::StatusOr<NormWeights> LoadNorm(TensorLoader& loader, const DecoderSpec& spec,
                                      const std::string& name, int64_t width);
 

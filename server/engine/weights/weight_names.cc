@@ -25,7 +25,10 @@ WeightNames ResolveNames(const Checkpoint& checkpoint, const DecoderSpec& spec, 
   for (const std::string& prefix : {names.prefix, std::string(), "language_model." + names.prefix,
                                     names.prefix + "language_model."}) {
     WeightNames candidate = WithPrefix(names, prefix);
-    if (has(candidate.embedding)) return candidate;
+    if (!has(candidate.embedding)) continue;
+    const std::string of_half = "language_model." + names.head;
+    if (!has(names.head) && has(of_half)) candidate.head = of_half;
+    return candidate;
   }
   if (spec.tied_head && has(names.head)) names.embedding = names.head;
   return names;

@@ -26,7 +26,7 @@ absl::Status CheckBlockCount(const Checkpoint& checkpoint, const DecoderPlan& pl
     const size_t begin = plan.names.block_prefix.size();
     int64_t block = 0;
     if (!absl::SimpleAtoi(name.substr(begin, name.find('.', begin) - begin), &block)) continue;
-    if (block >= plan.spec.blocks) {
+    if (block >= plan.spec.blocks + plan.names.unused_blocks) {
       return BadTensor(location.file->name(), name,
                        StrCat("belongs to block ", block, ", but config.json says ",
                               plan.spec.blocks, " blocks"),
@@ -65,20 +65,21 @@ bool IsBuffer(const std::string& name) {
   return false;
 }
 
-// The tensors of the checkpoint that no load reads. `head` is the name of the output head.
-void AddOthers(const Checkpoint& checkpoint, const std::string& head, bool tied,
+// The tensors of the checkpoint that no load reads. `heads` are those of the output head.
+void AddOthers(const Checkpoint& checkpoint, const std::map<std::string, TensorUse>& heads,
                std::map<std::string, PlannedTensor>& tensors, std::vector<std::string>& warnings) {
   std::vector<std::string> extra;
   for (const auto& [name, location] : checkpoint.tensors()) {
     if (tensors.contains(name)) continue;
     const TensorEntry& entry = *location.entry;
-    tensors.emplace(
-        name, PlannedTensor{.name = name,
-                            .stored_type = entry.dtype,
-                            .shape = entry.shape,
-                            .stored_bytes = entry.bytes,
-                            .use = name == head && !tied ? TensorUse::kHead : TensorUse::kUnused});
-    if (name != head && !IsBuffer(name)) extra.push_back(name);
+    const auto head = heads.find(name);
+    tensors.emplace(name,
+                    PlannedTensor{.name = name,
+                                  .stored_type = entry.dtype,
+                                  .shape = entry.shape,
+                                  .stored_bytes = entry.bytes,
+                                  .use = head == heads.end() ? TensorUse::kUnused : head->second});
+    if (head == heads.end() && !IsBuffer(name)) extra.push_back(name);
   }
   if (extra.empty()) return;
   const auto shown = static_cast<std::ptrdiff_t>(std::min<size_t>(extra.size(), 5));
@@ -132,8 +133,12 @@ absl::StatusOr<WeightPlan> PlanWeights(const Checkpoint* checkpoint, const Decod
   }
   std::map<std::string, PlannedTensor> tensors = loader.tensors();
   const std::string head = plan.decoder.names.head + ".weight";
+  const std::string bias = plan.decoder.names.head + ".bias";
   if (checkpoint != nullptr) {
-    AddOthers(*checkpoint, head, spec.tied_head, tensors, plan.warnings);
+    std::map<std::string, TensorUse> heads = {
+        {head, spec.tied_head ? TensorUse::kUnused : TensorUse::kHead}};
+    if (spec.head_bias) heads[bias] = TensorUse::kHead;
+    AddOthers(*checkpoint, heads, tensors, plan.warnings);
     if (spec.tied_head) {
       SINKD_RETURN_IF_ERROR(
           CompareHead(*checkpoint, plan.decoder.names, std::move(stop), plan.warnings));
@@ -141,10 +146,14 @@ absl::StatusOr<WeightPlan> PlanWeights(const Checkpoint* checkpoint, const Decod
     if (!spec.tied_head && !tensors.contains(head)) {
       plan.warnings.push_back(StrCat("there is no ", head, ", which only losses need"));
     }
-  } else if (!spec.tied_head) {
-    PlannedTensor unread = loader.Expected(head, outer.embedding.sizes());
-    unread.use = TensorUse::kHead;
-    tensors.emplace(head, std::move(unread));
+  } else {
+    const auto expect = [&](const std::string& name, at::IntArrayRef shape) {
+      PlannedTensor unread = loader.Expected(name, shape);
+      unread.use = TensorUse::kHead;
+      tensors.emplace(name, std::move(unread));
+    };
+    if (!spec.tied_head) expect(head, outer.embedding.sizes());
+    if (spec.head_bias) expect(bias, {spec.vocabulary});
   }
   for (auto& [name, tensor] : tensors) plan.tensors.push_back(std::move(tensor));
   return plan;

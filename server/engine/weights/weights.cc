@@ -15,7 +15,7 @@ int64_t Bytes(std::initializer_list<at::Tensor> tensors) {
 }
 
 int64_t Bytes(const NormWeights& norm) {
-  return Bytes({norm.weight, norm.bias});
+  return norm.weight.dim() == 0 ? 0 : Bytes({norm.weight, norm.bias});
 }
 
 int64_t Bytes(const MlpWeights& mlp) {
@@ -25,13 +25,14 @@ int64_t Bytes(const MlpWeights& mlp) {
 }  // namespace
 
 int64_t WeightBytes(const BlockWeights& b) {
-  int64_t bytes =
-      Bytes({b.qkv, b.qkv_bias, b.sinks, b.output, b.output_bias, b.router, b.router_bias}) +
-      Bytes(b.mlp);
-  for (const NormWeights* norm : {&b.attention_norm, &b.attention_output_norm, &b.q_norm, &b.k_norm,
-                                  &b.mlp_norm, &b.mlp_output_norm}) {
+  int64_t bytes = Bytes({b.qkv, b.qkv_bias, b.sinks, b.output, b.output_bias, b.router,
+                         b.router_bias, b.router_correction, b.shared_router}) +
+                  Bytes(b.mlp);
+  for (const NormWeights* norm :
+       {&b.attention_norm, &b.attention_output_norm, &b.q_norm, &b.k_norm, &b.mlp_output_norm}) {
     bytes += Bytes(*norm);
   }
+  if (!b.mlp_norm.weight.is_same(b.attention_norm.weight)) bytes += Bytes(b.mlp_norm);
   for (const MlpWeights& expert : b.experts) bytes += Bytes(expert);
   return bytes;
 }

@@ -26,12 +26,13 @@ struct MlpWeights {
 struct BlockWeights {
   NormWeights attention_norm, attention_output_norm;  // [C]
   at::Tensor qkv, qkv_bias;                           // [(H + 2K) D, C], [(H + 2K) D]
-  NormWeights q_norm, k_norm;                         // [D], or [H D] and [K D]
+  NormWeights q_norm, k_norm;                         // [D], [H D] and [K D], [H, D] and [K, D]
   at::Tensor sinks;                                   // [H] float32
   at::Tensor output, output_bias;                     // [C, H D], [C]
-  NormWeights mlp_norm, mlp_output_norm;              // [C]
-  MlpWeights mlp;                                     // of a dense block
-  at::Tensor router, router_bias;                     // [experts, C], [experts]
+  NormWeights mlp_norm, mlp_output_norm;              // [C]; mlp_norm may be attention_norm
+  MlpWeights mlp;  // of a dense block, or the shared expert of a sparse one
+  at::Tensor router, router_bias, router_correction;  // [experts, C], [experts], [experts]
+  at::Tensor shared_router;                           // [1, C]
   std::vector<MlpWeights> experts;                    // of a sparse block
 };
 

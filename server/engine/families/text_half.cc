@@ -1,0 +1,67 @@
+// The text half of checkpoints that also see: qwen2_vl, qwen2_5_vl and qwen3_vl, mistral3 and
+// llava. With text alone, rotary embedding in three parts (mrope) is the plain one.
+#include "server/base/status.h"
+#include "server/base/str_cat.h"
+#include "server/engine/families/gated_decoder.h"
+
+namespace sinkd {
+namespace {
+
+// The half's own configuration; old files of Qwen2-VL have its keys at the top.
+ConfigReader TextOf(const ConfigReader& config) {
+  return config.HasObject("text_config") ? config.Object("text_config") : config;
+}
+
+// What the file says of the whole: its head is tied where either half says so.
+absl::StatusOr<DecoderPlan> OfWhole(const ConfigReader& config, DecoderPlan plan) {
+  SINKD_ASSIGN_OR_RETURN(const bool tied, config.FlagOr("tie_word_embeddings", false));
+  plan.spec.tied_head = plan.spec.tied_head || tied;
+  if (plan.spec.dtype.empty()) {
+    SINKD_ASSIGN_OR_RETURN(plan.spec.dtype, ReadDtype(config));
+  }
+  return plan;
+}
+
+}  // namespace
+
+absl::StatusOr<DecoderPlan> PlanQwen2Vl(const ConfigReader& config) {
+  const ConfigReader text = TextOf(config);
+  SINKD_ASSIGN_OR_RETURN(
+      DecoderPlan plan,
+      PlanGatedDecoder(
+          text, {.kv_heads = 8, .max_positions = 32768, .norm_epsilon = 1e-5, .rope_theta = 0}));
+  SINKD_RETURN_IF_ERROR(ReadRopeForAll(text, {.theta = 1e6, .in_three_parts = true}, plan.spec));
+  plan.spec.qkv_bias = true;
+  SINKD_RETURN_IF_ERROR(ReadQwenWindows(text, plan.spec, 80));
+  return OfWhole(config, std::move(plan));
+}
+
+absl::StatusOr<DecoderPlan> PlanQwen3Vl(const ConfigReader& config) {
+  const ConfigReader text = TextOf(config);
+  SINKD_ASSIGN_OR_RETURN(
+      DecoderPlan plan,
+      PlanGatedDecoder(
+          text, {.kv_heads = 32, .head_size = 128, .max_positions = 128000, .rope_theta = 0}));
+  SINKD_RETURN_IF_ERROR(ReadRopeForAll(text, {.theta = 500000, .in_three_parts = true}, plan.spec));
+  SINKD_RETURN_IF_ERROR(ReadAttentionBias(text, plan.spec));
+  plan.spec.head_norms = HeadNorms::kPerHead;
+  return OfWhole(config, std::move(plan));
+}
+
+absl::StatusOr<DecoderPlan> PlanTextHalf(const ConfigReader& config) {
+  if (!config.HasObject("text_config")) {
+    return config.Error("text_config", "is missing",
+                        "restore config.json from the checkpoint's source");
+  }
+  const ConfigReader text = config.Object("text_config");
+  SINKD_ASSIGN_OR_RETURN(const std::string type, text.TextOr("model_type", "llama"));
+  for (const Family& family : Families()) {
+    if (family.model_type != type || type == "llava" || type == "mistral3") continue;
+    SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, family.plan(text));
+    return OfWhole(config, std::move(plan));
+  }
+  return text.Error("model_type", "is not a model family this server knows",
+                    "use a checkpoint whose text half is of a family it knows");
+}
+
+}  // namespace sinkd

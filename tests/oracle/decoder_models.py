@@ -1,0 +1,221 @@
+"""Tiny random checkpoints of the families that are compared with transformers 5 alone.
+
+    PYTHONPATH=.venv/transformers-5 python -m tests.oracle.decoder_models OUT
+
+writes OUT/<case>/ (config.json, safetensors), OUT/<case>.expected/ (see expected.py) and
+OUT/cases.json.
+"""
+
+import argparse
+import functools
+import pathlib
+
+import torch
+from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+from tests.oracle import checkpoint_cases
+
+WINDOW = 24
+ORIGINAL = 32  # positions before long-context scaling
+FULL, SLIDING = "full_attention", "sliding_attention"
+Case = functools.partial(
+    checkpoint_cases.Case, lengths=(1, 7, 64, 200), bfloat16_lengths=(200,), vocabulary=301
+)
+
+SIZES = {
+    "hidden_size": 48,
+    "intermediate_size": 80,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 6,
+    "max_position_embeddings": 4096,
+    "tie_word_embeddings": False,
+}
+GROUPED = {**SIZES, "num_key_value_heads": 2}
+RMS = {**GROUPED, "rms_norm_eps": 1e-5}
+LAYER = {**GROUPED, "layer_norm_eps": 1e-5}
+WIDE_HEADS = {"head_dim": 16}
+FEW_HEADS = {"num_attention_heads": 3, "num_key_value_heads": 1}
+YARN = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": ORIGINAL,
+        "rope_theta": 10000.0}
+ROUTED = {"n_routed_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 40,
+          "n_shared_experts": 1, "routed_scaling_factor": 1.7}
+BASE = {
+    "arcee": RMS,
+    "cohere": LAYER,
+    "dots1": {**RMS, **ROUTED, "num_experts_per_tok": 3},
+    "ernie4_5_moe": {**RMS, "moe_num_experts": 6, "moe_k": 3, "moe_intermediate_size": 40,
+                     "moe_num_shared_experts": 2},
+    "cohere2": {**LAYER, "num_hidden_layers": 4, "sliding_window": WINDOW},
+    "ernie4_5": {**RMS, **WIDE_HEADS},
+    "exaone4": {**RMS, "num_hidden_layers": 4, "sliding_window": WINDOW},
+    "gemma": {**RMS, **WIDE_HEADS, "tie_word_embeddings": True},
+    "glm": {**RMS, **WIDE_HEADS},
+    "glm4": {**RMS, **WIDE_HEADS},
+    "glm4_moe": {**RMS, **FEW_HEADS, **ROUTED},
+    "granite": RMS,
+    "granitemoe": {**RMS, "intermediate_size": 40, "num_local_experts": 4},
+    "granitemoeshared": {**RMS, "intermediate_size": 40, "num_local_experts": 4},
+    "helium": {**RMS, "head_dim": 8},
+    "hunyuan_v1_dense": {**RMS, **WIDE_HEADS},
+    "hunyuan_v1_moe": {**RMS, **WIDE_HEADS, "intermediate_size": 40, "num_experts": 5, "moe_topk": 2},
+    "minimax_m2": {**RMS, **WIDE_HEADS, "intermediate_size": 40, "num_local_experts": 6,
+                   "num_experts_per_tok": 3},
+    "ministral": {**RMS, **WIDE_HEADS, "sliding_window": WINDOW},
+    "ministral3": {**RMS, **WIDE_HEADS},
+    "nemotron": {**GROUPED, **FEW_HEADS, "norm_eps": 1e-5},
+    "olmo": GROUPED,
+    "olmo3": {**RMS, "num_hidden_layers": 4, "sliding_window": WINDOW},
+    "olmoe": {**RMS, "intermediate_size": 40, "num_experts": 6, "num_experts_per_tok": 3},
+    "phi": {**LAYER, **FEW_HEADS},
+    "qwen2_moe": {**RMS, "num_experts": 6, "num_experts_per_tok": 3, "moe_intermediate_size": 40,
+                  "shared_expert_intermediate_size": 56},
+    "seed_oss": {**RMS, **WIDE_HEADS},
+    "solar_open": {**RMS, **WIDE_HEADS, **ROUTED},
+    "stablelm": {**LAYER, **FEW_HEADS},
+    "starcoder2": {**GROUPED, "norm_epsilon": 1e-5},
+    "vaultgemma": {**RMS, **WIDE_HEADS, "query_pre_attn_scalar": 20, "sliding_window": WINDOW,
+                   "attn_logit_softcapping": 3.0, "tie_word_embeddings": True},
+}
+
+
+@torch.no_grad()
+def draw_corrections(model):
+    """Biases that select experts; they are no parameters."""
+    generator = torch.Generator().manual_seed(11)
+    for name, buffer in model.named_buffers():
+        if name.endswith("e_score_correction_bias"):
+            buffer.copy_(0.3 * torch.randn(buffer.shape, generator=generator))
+
+
+DENSE = (
+    Case("arcee_plain", "arcee", {"attention_bias": True, "mlp_bias": True},
+         quirk="squared ReLU, biases"),
+    Case("cohere_plain", "cohere",
+         {"num_hidden_layers": 4, "logit_scale": 0.5, "tie_word_embeddings": True, "rope_theta": 10000.0},
+         quirk="one norm without bias, interleaved"),
+    Case("cohere_head_norms", "cohere", {"use_qk_norm": True, "attention_bias": True},
+         quirk="each head its own norm"),
+    Case("cohere2_windows", "cohere2", {}, stored=torch.bfloat16,
+         quirk="windows rotate, the others not"),
+    Case("ernie4_5_plain", "ernie4_5", {"use_bias": True}, quirk="interleaved, biases"),
+    Case("exaone4_windows", "exaone4", {}, quirk="norms after, windows rotate"),
+    Case("exaone4_full", "exaone4", {"sliding_window": None, "layer_types": [FULL] * 4},
+         quirk="no windows, all rotate"),
+    Case("gemma_plain", "gemma", {"hidden_act": "gelu"}, quirk="one plus weight, scaled embedding"),
+    Case("glm_plain", "glm", {}, quirk="interleaved half, fused gate_up"),
+    Case("glm4_plain", "glm4", {"attention_bias": False}, quirk="norms before and after"),
+    Case("granite_multipliers", "granite",
+         {"embedding_multiplier": 3.0, "residual_multiplier": 0.4, "attention_multiplier": 0.3,
+          "logits_scaling": 4.0, "mlp_bias": True}, quirk="four multipliers"),
+    Case("helium_plain", "helium", {}, stored=torch.bfloat16, quirk="interleaved"),
+    Case("hunyuan_plain", "hunyuan_v1_dense", {}, quirk="norms after rotary"),
+    Case("hunyuan_alpha", "hunyuan_v1_dense",
+         {"attention_bias": True,
+          "rope_parameters": {"rope_type": "dynamic", "factor": 1.0, "alpha": 50.0,
+                              "rope_theta": 10000.0}}, quirk="fixed alpha"),
+    Case("ministral_windows", "ministral", {"layer_types": [SLIDING, FULL, SLIDING]},
+         quirk="layer_types"),
+    Case("ministral3_growth", "ministral3",
+         {"rope_parameters": {**YARN, "mscale": 1.0, "mscale_all_dim": 1.0,
+                              "llama_4_scaling_beta": 0.4}}, quirk="queries grow"),
+    Case("nemotron_plain", "nemotron", {"attention_bias": True, "mlp_bias": True},
+         quirk="layer norm one plus weight, squared ReLU"),
+    Case("olmo_plain", "olmo", {}, quirk="norms without weights"),
+    Case("olmo_clipped", "olmo", {"clip_qkv": 0.7, "num_key_value_heads": 6},
+         stored=torch.bfloat16, quirk="projections clamped"),
+    Case("olmo3_windows", "olmo3",
+         {"rope_parameters": {FULL: YARN, SLIDING: {"rope_type": "default", "rope_theta": 500.0}}},
+         quirk="yarn where nothing slides"),
+    Case("phi_plain", "phi", {"num_hidden_layers": 4}, quirk="one norm, head with bias"),
+    Case("phi_head_norms", "phi", {"qk_layernorm": True, "num_key_value_heads": 3},
+         stored=torch.bfloat16, quirk="layer norms of heads"),
+    Case("seed_oss_plain", "seed_oss", {"mlp_bias": True, "attention_out_bias": True},
+         quirk="biases"),
+    Case("stablelm_plain", "stablelm", {"use_qkv_bias": True}, quirk="layer norms, quarter rotates"),
+    Case("stablelm_parallel", "stablelm", {"qk_layernorm": True, "use_parallel_residual": True},
+         quirk="a norm tensor per head"),
+    Case("starcoder2_window", "starcoder2", {"sliding_window": WINDOW}, quirk="ungated, window"),
+    Case("vaultgemma_plain", "vaultgemma", {}, quirk="gemma2 without norms after"),
+)
+
+
+MIXTURES = (
+    Case("dots1_experts", "dots1", {"n_shared_experts": 2, "first_k_dense_replace": 1, "sliding_window": WINDOW,
+                                    "max_window_layers": 2}, prepare=draw_corrections,
+         quirk="sigmoid router, shared experts, windows"),
+    Case("ernie4_5_moe_experts", "ernie4_5_moe", {}, quirk="corrected softmax, shared experts"),
+    Case("glm4_moe_groups", "glm4_moe", {"n_group": 3, "topk_group": 2, "use_qk_norm": True,
+                                         "attention_bias": True}, prepare=draw_corrections,
+         quirk="sigmoid router in groups"),
+    Case("granitemoe_experts", "granitemoe",
+         {"embedding_multiplier": 3.0, "residual_multiplier": 0.4, "attention_multiplier": 0.3,
+          "logits_scaling": 4.0}, quirk="experts in one tensor, multipliers"),
+    Case("granitemoeshared_experts", "granitemoeshared",
+         {"shared_intermediate_size": 56, "residual_multiplier": 0.4, "attention_multiplier": 0.3},
+         quirk="shared expert"),
+    Case("hunyuan_moe_experts", "hunyuan_v1_moe", {}, quirk="shared expert, norms after rotary"),
+    Case("minimax_m2_experts", "minimax_m2", {"rotary_dim": 8}, prepare=draw_corrections,
+         stored=torch.bfloat16, quirk="sigmoid router, whole norms, half rotates"),
+    Case("olmoe_experts", "olmoe", {}, quirk="whole norms"),
+    Case("qwen2_moe_experts", "qwen2_moe", {"mlp_only_layers": [1], "norm_topk_prob": True},
+         quirk="gated shared expert, a dense block"),
+    Case("qwen2_moe_windows", "qwen2_moe", {"use_sliding_window": True, "sliding_window": WINDOW},
+         stored=torch.bfloat16, quirk="windows in every second block"),
+    Case("solar_open_experts", "solar_open", {"norm_topk_prob": False}, prepare=draw_corrections,
+         quirk="sigmoid router"),
+)
+
+CLIP = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
+        "image_size": 28, "patch_size": 14, "projection_dim": 16}
+QWEN_VISION = {"depth": 1, "embed_dim": 16, "hidden_size": 48, "num_heads": 2, "intermediate_size": 16,
+               "out_hidden_size": 48, "fullatt_block_indexes": [0], "deepstack_visual_indexes": [0]}
+THREE_PARTS = {"rope_type": "default", "rope_theta": 5000.0, "mrope_section": [1, 1, 2]}
+# What a text half is within: the configuration of the whole, without text_config.
+WHOLES = {
+    "llava": {"vision_config": {"model_type": "clip_vision_model", **CLIP}},
+    "mistral3": {"vision_config": {"model_type": "pixtral", **CLIP, "head_dim": 8}},
+    "qwen2_vl": {"vision_config": QWEN_VISION},
+    "qwen2_5_vl": {"vision_config": QWEN_VISION},
+    "qwen3_vl": {"vision_config": QWEN_VISION},
+}
+HALVES = (
+    Case("llava_qwen2", "llava", {"model_type": "qwen2", **RMS}, quirk="a text half of qwen2"),
+    Case("mistral3_ministral3", "mistral3",
+         {"model_type": "ministral3", **RMS, **WIDE_HEADS,
+          "rope_parameters": {**YARN, "mscale": 1.0, "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.4}},
+         quirk="a text half of ministral3"),
+    Case("qwen2_vl_text", "qwen2_vl", {**RMS, "rope_parameters": THREE_PARTS}, quirk="rotary in three parts"),
+    Case("qwen2_5_vl_windows", "qwen2_5_vl",
+         {**RMS, "rope_parameters": THREE_PARTS, "use_sliding_window": True, "sliding_window": WINDOW,
+          "max_window_layers": 1}, quirk="rotary in three parts, windows"),
+    Case("qwen3_vl_text", "qwen3_vl",
+         {**RMS, **WIDE_HEADS, "rope_parameters": {**THREE_PARTS, "mrope_section": [3, 3, 2],
+                                                   "mrope_interleaved": True}},
+         stored=torch.bfloat16, quirk="rotary in three interleaved parts"),
+)
+
+
+def build(case):
+    tokens = {
+        "vocab_size": case.vocabulary,
+        "bos_token_id": checkpoint_cases.FIRST_TOKEN,
+        "eos_token_id": 2,
+        "pad_token_id": None,
+    }
+    if case.family in WHOLES:
+        whole = {**WHOLES[case.family], "text_config": {**tokens, **case.config}, "tie_word_embeddings": False}
+        config = CONFIG_MAPPING[case.family](**whole)
+        return AutoModelForImageTextToText.from_config(config, attn_implementation="eager")
+    config = CONFIG_MAPPING[case.family](**{**tokens, **BASE[case.family], **case.config})
+    return AutoModelForCausalLM.from_config(config, attn_implementation="eager")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=pathlib.Path)
+    checkpoint_cases.write_all(DENSE + MIXTURES + HALVES, parser.parse_args().out, build, [__file__])
+
+
+if __name__ == "__main__":
+    main()
