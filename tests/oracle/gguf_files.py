@@ -248,7 +248,8 @@ def write_rules(out):
         write_rule(out / "rules" / case / "model.gguf", trained, name, **flags)
         tokenizer = gguf_rules.reader(trained, name, flags.get("add_bos", name in gguf_rules.BEGIN),
                                       flags.get("add_eos", False))
-        write_json(out / "rules" / f"{case}.json", {"cases": gguf_rules.encode_all(tokenizer, gguf_rules.TEXTS)})
+        cases_of_rule = gguf_rules.encode_all(tokenizer, gguf_rules.TEXTS, name not in gguf_rules.UNCLEANED)
+        write_json(out / "rules" / f"{case}.json", {"cases": cases_of_rule})
     return list(cases)
 
 

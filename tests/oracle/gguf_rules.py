@@ -1,12 +1,15 @@
-"""How llama.cpp's names cut text before byte-level merges, by the tokenizers library.
+"""How llama.cpp's names cut text before byte-level merges, by the tokenizers library, and decode it.
 
 The rules are those of the tokenizer.json files that the names are taken from, and of llama.cpp's
-src/llama-vocab.cpp for the two that have none (`default`, and `viking` as it simplifies it).
+src/llama-vocab.cpp for the two that have none (`default`, and `viking` as it simplifies it). Which names decode
+with clean_up_tokenization_spaces is what src/llama-vocab.cpp calls clean_spaces.
 """
 
 import json
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+from transformers import PreTrainedTokenizerBase
 
 from tests.oracle.tokenizer_strings import corpus, strings
 
@@ -43,6 +46,8 @@ NAMES = (*SPLITS, *PLAIN, *DIGITS)
 WHOLE_PIECES = ("llama-bpe", "llama3", "llama-v3", "falcon3", "midm-2.0", "pixtral", "tekken", "minicpm5")
 BEGIN = (*WHOLE_PIECES[:-1],)  # with BOS, where the file does not say
 NORMALIZED = ("qwen2", "deepseek-r1-qwen")
+UNCLEANED = ("trillion", "smollm", "qwen2", "deepseek-r1-qwen", "kormo", "tekken", "gpt-4o", "deepseek-coder",
+             "seed-coder", "viking")
 BOS, EOS = "<s>", "</s>"
 TEXTS = [*strings(), "\n\n1. One\n\n2. Two", "2024-07-26", "a12b", "x ٣٤", "CamelCase HTTPServer's"]
 
@@ -86,7 +91,12 @@ def reader(trained, name, begins, ends):
     return tokenizer
 
 
-def encode_all(tokenizer, texts):
-    return [{"special": tokenizer.encode(text).ids,
-             "plain": tokenizer.encode(text, add_special_tokens=False).ids,
-             "decoded": tokenizer.decode(tokenizer.encode(text).ids, skip_special_tokens=False)} for text in texts]
+def encode_all(tokenizer, texts, cleans=False):
+    cases = []
+    for text in texts:
+        special = tokenizer.encode(text).ids
+        decoded = tokenizer.decode(special, skip_special_tokens=False)
+        cases.append({
+            "special": special, "plain": tokenizer.encode(text, add_special_tokens=False).ids,
+            "decoded": PreTrainedTokenizerBase.clean_up_tokenization(decoded) if cleans else decoded})
+    return cases

@@ -39,41 +39,51 @@ enum class Cut {
   kViking,
 };
 
+// What else a name stands for.
+enum Trait : unsigned {
+  kWhole = 1,      // a piece that is a token stays whole, whatever its merges
+  kBegins = 2,     // with BOS, where the file does not say
+  kNormalize = 4,  // to NFC
+  kClean = 8,      // a decoded text loses the blanks before its marks of punctuation
+};
+
 struct PreTokenizer {
   std::string_view name;
   Cut cut;
-  bool ignore_merges = false;  // a piece that is a token stays whole
-  bool begins = false;         // with BOS, where the file does not say
-  bool normalize = false;      // to NFC
+  unsigned traits = 0;
+
+  bool Has(Trait trait) const { return (traits & trait) != 0; }
 };
 
+constexpr unsigned kLlama3Traits = kWhole | kBegins | kClean;
+
 constexpr PreTokenizer kPreTokenizers[] = {
-    {"default", Cut::kDefault},
-    {"gpt-2", Cut::kGpt2},
-    {"phi-2", Cut::kGpt2},
-    {"a.x-4.0", Cut::kGpt2},
-    {"mellum", Cut::kGpt2},
+    {"default", Cut::kDefault, kClean},
+    {"gpt-2", Cut::kGpt2, kClean},
+    {"phi-2", Cut::kGpt2, kClean},
+    {"a.x-4.0", Cut::kGpt2, kClean},
+    {"mellum", Cut::kGpt2, kClean},
     {"trillion", Cut::kGpt2},
     {"smollm", Cut::kDigits},
-    {"starcoder", Cut::kDigits},
-    {"refact", Cut::kDigits},
-    {"minerva-7b", Cut::kDigits},
-    {"llama-bpe", Cut::kLlama3, true, true},
-    {"llama3", Cut::kLlama3, true, true},
-    {"llama-v3", Cut::kLlama3, true, true},
-    {"falcon3", Cut::kLlama3, true, true},
-    {"midm-2.0", Cut::kLlama3, true, true},
-    {"pixtral", Cut::kLlama3, true, true},
-    {"smaug-bpe", Cut::kLlama3},
-    {"glm4", Cut::kLlama3},
-    {"qwen2", Cut::kQwen2, false, false, true},
-    {"deepseek-r1-qwen", Cut::kQwen2, false, false, true},
-    {"megrez", Cut::kQwen2},
+    {"starcoder", Cut::kDigits, kClean},
+    {"refact", Cut::kDigits, kClean},
+    {"minerva-7b", Cut::kDigits, kClean},
+    {"llama-bpe", Cut::kLlama3, kLlama3Traits},
+    {"llama3", Cut::kLlama3, kLlama3Traits},
+    {"llama-v3", Cut::kLlama3, kLlama3Traits},
+    {"falcon3", Cut::kLlama3, kLlama3Traits},
+    {"midm-2.0", Cut::kLlama3, kLlama3Traits},
+    {"pixtral", Cut::kLlama3, kLlama3Traits},
+    {"smaug-bpe", Cut::kLlama3, kClean},
+    {"glm4", Cut::kLlama3, kClean},
+    {"qwen2", Cut::kQwen2, kNormalize},
+    {"deepseek-r1-qwen", Cut::kQwen2, kNormalize},
+    {"megrez", Cut::kQwen2, kClean},
     {"kormo", Cut::kQwen2},
-    {"tekken", Cut::kTekken, true, true},
+    {"tekken", Cut::kTekken, kWhole | kBegins},
     {"gpt-4o", Cut::kGpt4o},
     {"deepseek-coder", Cut::kDeepSeekCoder},
-    {"minicpm5", Cut::kMiniCpm5, true},
+    {"minicpm5", Cut::kMiniCpm5, kWhole | kClean},
     {"seed-coder", Cut::kSeedCoder},
     {"viking", Cut::kViking},
 };
@@ -81,7 +91,7 @@ constexpr PreTokenizer kPreTokenizers[] = {
 // The pieces that each step keeps apart, in turn; empty for GPT-2's own rule, which the byte level
 // brings.
 std::vector<std::string_view> Splits(Cut cut) {
-  constexpr char kGpt2[] =
+  static constexpr char kGpt2[] =
       R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
   switch (cut) {
     case Cut::kGpt2:
@@ -182,7 +192,7 @@ Json ByteLevel(bool use_regex) {
 
 Json ByteLevelTokenizer(const GgufVocabulary& vocabulary, const PreTokenizer& pre, bool qwen) {
   Json model = ModelOf(vocabulary);
-  model["ignore_merges"] = pre.ignore_merges;
+  model["ignore_merges"] = pre.Has(kWhole);
   if (qwen) {
     model["unk_token"] = nullptr;
   } else {
@@ -203,7 +213,7 @@ Json ByteLevelTokenizer(const GgufVocabulary& vocabulary, const PreTokenizer& pr
   steps.push_back(ByteLevel(splits.empty()));
   return {{"model", std::move(model)},
           {"pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", std::move(steps)}}},
-          {"normalizer", pre.normalize ? Json{{"type", "NFC"}} : Json()},
+          {"normalizer", pre.Has(kNormalize) ? Json{{"type", "NFC"}} : Json()},
           {"decoder", ByteLevel(true)}};
 }
 
@@ -299,11 +309,13 @@ absl::StatusOr<TokenizerFiles> GgufTokenizer(const GgufFile& file) {
   GgufVocabulary vocabulary;
   Json tokenizer;
   bool begins = true;
+  bool clean_up = false;
   if (byte_level) {
     SINKD_ASSIGN_OR_RETURN(const PreTokenizer pre, FindPreTokenizer(metadata, architecture));
     SINKD_ASSIGN_OR_RETURN(vocabulary, ReadByteLevelVocabulary(metadata));
     tokenizer = ByteLevelTokenizer(vocabulary, pre, IsQwen(architecture));
-    begins = pre.begins;
+    begins = pre.Has(kBegins);
+    clean_up = pre.Has(kClean);
   } else {
     SINKD_ASSIGN_OR_RETURN(const bool prefix,
                            metadata.FlagOr("tokenizer.ggml.add_space_prefix", true));
@@ -315,8 +327,7 @@ absl::StatusOr<TokenizerFiles> GgufTokenizer(const GgufFile& file) {
   SINKD_ASSIGN_OR_RETURN(tokenizer["post_processor"], PostProcessor(metadata, vocabulary, begins));
   TokenizerFiles files;
   files.tokenizer_json = tokenizer.dump();
-  SINKD_ASSIGN_OR_RETURN(files.tokenizer_config_json,
-                         ConfigOf(metadata, vocabulary, byte_level && !IsQwen(architecture)));
+  SINKD_ASSIGN_OR_RETURN(files.tokenizer_config_json, ConfigOf(metadata, vocabulary, clean_up));
   return files;
 }
 
