@@ -19,6 +19,7 @@
 #include "server/library_logs.h"
 #include "server/signal_watch.h"
 #include "server/telemetry/log.h"
+#include "server/tokenizer/tokenizer.h"
 
 namespace {
 
@@ -95,5 +96,6 @@ int main(int argc, char** argv) {
     return 0;
   }
   WaitBriefly(argv);
+  sinkd::StartTemplateProcess();  // where it fails, the first chat tries again, and tells
   return Serve(outcome->config);
 }

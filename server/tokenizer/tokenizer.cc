@@ -43,6 +43,10 @@ absl::Status Take(const SinkdFailure& failure) {
 
 }  // namespace
 
+bool StartTemplateProcess() {
+  return sinkd_templates_start();
+}
+
 struct Tokenizer::Handle {
   SinkdTokenizer* tokenizer = nullptr;
 

@@ -7,7 +7,8 @@
 // Thread-safety: const methods may be called from several threads at once.
 // Errors: FAILED_PRECONDITION if the folder has no usable tokenizer or no chat template;
 // INVALID_ARGUMENT for text that is not UTF-8, ids outside the vocabulary, messages that the
-// template refuses (raise_exception), or a template that exceeds its fuel or output limit.
+// template refuses (raise_exception), or a template that passes a limit on steps, output, time or
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,11 @@ struct Encoding {
   std::vector<int32_t> ids;
   std::vector<ByteRange> offsets;  // one per id; [0, 0) for tokens the post-processor adds
 };
+
+// Chat templates are rendered in child processes with limits on time and memory, so that none can
+// hold a thread or the process. Starts the small process that they are forked from; a server does
+// so before it has threads and models, else the first template does. False: the system gave none.
+bool StartTemplateProcess();
 
 class Tokenizer {
  public:

@@ -42,6 +42,13 @@ def overflowing(folder):
                           RARE_TOKEN * len(row))
 
 
+# Two lists of forty levels, whose comparison takes 2 ** 40 steps.
+COMPARES = (
+    "{% set a = namespace(x=[1]) %}{% set b = namespace(x=[1]) %}{% for i in range(40) %}"
+    "{% set a.x = [a.x, a.x] %}{% set b.x = [b.x, b.x] %}{% endfor %}{{ a.x == b.x }}"
+)
+WIDENS = "{{ '{:100000000000000d}'.format(1) }}"
+
 USABLE = {  # variations of the planted checkpoint that load
     "short": lambda folder: edit_json(
         folder / "config.json", max_position_embeddings=SHORT_POSITIONS
@@ -51,6 +58,8 @@ USABLE = {  # variations of the planted checkpoint that load
     "loops": with_template(LOOPS),
     "prints": with_template(PRINTS),
     "recurses": with_template(RECURSES),
+    "compares": with_template(COMPARES),
+    "widens": with_template(WIDENS),
     "refuses": with_template(REFUSES),
     "unparseable": with_template(UNPARSEABLE),
     "tokenizer-is-pipe": broken_checkpoints.pipe("tokenizer.json"),
@@ -127,6 +136,9 @@ SAMPLES = (
     Sample("template prints on", chat(("user", "x" * 1000)), INVALID, "TEMPLATE_LIMIT",
            ("bytes of output",), "prints"),
     Sample("template recurses", chat(HI), INVALID, "TEMPLATE_FAILED", ("recursion",), "recurses"),
+    Sample("template compares without end", chat(HI), INVALID, "TEMPLATE_LIMIT",
+           ("1 s of a processor", "1024 MiB of memory"), "compares"),
+    Sample("template widens", chat(HI), INVALID, "TEMPLATE_LIMIT", ("steps",), "widens"),
     Sample("template cannot be parsed", chat(HI), PRECONDITION, "TEMPLATE_INVALID",
            ("tokenizer_config.json",), "unparseable"),
     Sample("tokenizer is a pipe", sample(text={"text": "hi"}), PRECONDITION, "TOKENIZER_MISSING",

@@ -1,5 +1,9 @@
 // Templates that mean harm: each gives an error, and the process lives on.
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
+#include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -61,6 +65,15 @@ std::string Doubling(std::string_view first, std::string_view next, int times,
          std::string(then);
 }
 
+// `expression`, of ns.x and of another list like it, other.x.
+std::string TwoOf(const std::string& expression) {
+  return "{% set ns = namespace(x=[1]) %}{% set other = namespace(x=[1]) %}"
+         "{% for i in range(40) %}{% set ns.x = [ns.x, ns.x] %}{% set other.x = [other.x, other.x] "
+         "%}"
+         "{% endfor %}{{ " +
+         expression + " }}";
+}
+
 std::string Nested(int times, std::string_view then) {
   return Doubling("[]", "[ns.x]", times, then);
 }
@@ -105,7 +118,7 @@ std::vector<Hostile> Templates() {
       {"DoublingListInJoinFilter", Doubling("[1]", "[ns.x, ns.x]", 60, "{{ ns.x | join }}"),
        "TEMPLATE_LIMIT"},
       {"DoublingListInJoinMethod", Doubling("[1]", "[ns.x, ns.x]", 60, "{{ 'a'.join(ns.x) }}"),
-       "TEMPLATE_LIMIT"},
+       "TEMPLATE_FAILED"},
       {"DoublingListAsText", Doubling("[1]", "[ns.x, ns.x]", 60, "{{ ns.x | string }}"),
        "TEMPLATE_LIMIT"},
       {"DeepListPrinted", Nested(50000, "{{ ns.x }}"), "TEMPLATE_LIMIT"},
@@ -114,6 +127,27 @@ std::vector<Hostile> Templates() {
       {"DeepParentheses", "{{ " + Repeat("(", 7000) + "1" + Repeat(")", 7000) + " }}",
        "TEMPLATE_INVALID"},
       {"DeepBlocks", Repeat("{% if 1 %}", 6000) + Repeat("{% endif %}", 5500), "TEMPLATE_INVALID"},
+      {"HugeWidthOfAFormat", "{{ '{:100000000000000d}'.format(1) }}", "TEMPLATE_LIMIT"},
+      {"HugeWidthInAnArgument", "{{ '{:{}}'.format(1, 20000000000) }}", "TEMPLATE_LIMIT"},
+      {"HugeWidthOfAText", "{{ '{:>20000000000}'.format('a') }}", "TEMPLATE_LIMIT"},
+      {"HugePrecision", "{{ '{:.20000000000f}'.format(1.5) }}", "TEMPLATE_LIMIT"},
+      {"ManyWideFields", "{{ ('{0:>1000000}' * 100000).format('a') }}", "TEMPLATE_LIMIT"},
+      {"ManyWidths", "{{ ('%(x)1000000d' * 100000) % {'x': 1} }}", "TEMPLATE_LIMIT"},
+      {"HugeWidthOfPercent", "{{ '%100000000000000d' % 1 }}", "TEMPLATE_LIMIT"},
+      {"HugeWidthOfAFilter", "{{ '%20000000000s' | format('a') }}", "TEMPLATE_LIMIT"},
+      {"HugeCenter", "{{ 'a'.center(20000000000) }}", "TEMPLATE_LIMIT"},
+      {"HugeCenterFilter", "{{ 'a' | center(20000000000) }}", "TEMPLATE_LIMIT"},
+      {"HugeZeroFill", "{{ 'a'.zfill(20000000000) }}", "TEMPLATE_LIMIT"},
+      {"HugeTabs", "{{ ('\t' * 1000).expandtabs(20000000000) }}", "TEMPLATE_LIMIT"},
+      {"DoublingListCompared", TwoOf("ns.x == other.x"), "TEMPLATE_LIMIT"},
+      {"DoublingListOrdered", TwoOf("ns.x < other.x"), "TEMPLATE_LIMIT"},
+      {"DoublingListSearched", TwoOf("ns.x in [other.x]"), "TEMPLATE_LIMIT"},
+      {"DoublingListAsAKey", Doubling("[1]", "[ns.x, ns.x]", 40, "{{ {ns.x: 1} | length }}"),
+       "TEMPLATE_LIMIT"},
+      {"DoublingListUnique", TwoOf("[ns.x, other.x] | unique | list | length"), "TEMPLATE_LIMIT"},
+      {"DoublingListSorted", TwoOf("[ns.x, other.x] | sort | length"), "TEMPLATE_LIMIT"},
+      {"DoublingListFormatted", Doubling("[1]", "[ns.x, ns.x]", 40, "{{ '{}'.format(ns.x) }}"),
+       "TEMPLATE_LIMIT"},
       {"UnknownBlock", "{% nonsense %}", "TEMPLATE_INVALID"},
       {"UnclosedBlock", "{% for m in messages %}", "TEMPLATE_INVALID"},
       {"ReadsFiles", "{{ messages.__class__.__mro__[1].__subclasses__() }}", "TEMPLATE_FAILED"},
@@ -167,6 +201,25 @@ TEST(HostileTemplates, ValuesDeepInEachOtherAreDroppedSafely) {
         "{{ {ns.x: 1} }}", "{{ ns.x in [ns.x] }}", "{{ ns.x | pprint }}"}) {
     (void)Render(Nested(90000, then));
   }
+  EXPECT_EQ(*Render("{{ messages[0].content }}"), "hello");
+}
+
+// A child process renders; its end is an error of that call alone, and says which limits there are.
+TEST(HostileTemplates, OneThatTakesTooLongIsEnded) {
+  const auto rendered = Render(TwoOf("ns.x == other.x"));
+  EXPECT_THAT(std::string(rendered.status().message()), HasSubstr("1 s of a processor"));
+  EXPECT_THAT(std::string(rendered.status().message()), HasSubstr("1024 MiB of memory"));
+}
+
+TEST(HostileTemplates, TheProcessThatRendersIsReplacedWhenSomethingKillsIt) {
+  ASSERT_EQ(*Render("{{ messages[0].content }}"), "hello");
+  // The keeper is this process's only child.
+  std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  pid_t keeper = 0;
+  if (!(children >> keeper)) GTEST_SKIP() << "the kernel does not list children";
+  ASSERT_EQ(kill(keeper, SIGTERM), 0);
+  EXPECT_EQ(*Render("{{ messages[0].content }}"), "hello") << "a signal that ends servers ended it";
+  ASSERT_EQ(kill(keeper, SIGKILL), 0);
   EXPECT_EQ(*Render("{{ messages[0].content }}"), "hello");
 }
 

@@ -56,6 +56,10 @@ typedef struct {
   SinkdView content;
 } SinkdMessage;
 
+/* Chat templates are rendered in child processes, forked by one that this starts; what needs it
+ * first starts it too. Call it before the process has threads and much memory. */
+bool sinkd_templates_start(void);
+
 bool sinkd_tokenizer_load(SinkdView folder, SinkdTokenizer** out, SinkdFailure* failure);
 /* The files' texts instead of a folder. */
 bool sinkd_tokenizer_load_texts(SinkdView tokenizer_json, SinkdView tokenizer_config_json,

@@ -1,12 +1,14 @@
 //! The Jinja environment of apply_chat_template: minijinja, taught Python where the two differ.
 
 use minijinja::value::{from_args, Kwargs, Rest, Tuple, Value, ValueKind, ValueOrKwargs};
-use minijinja::{AutoEscape, Environment, Error, ErrorKind, State};
+use minijinja::{filters, AutoEscape, Environment, Error, ErrorKind, State};
 use minijinja_contrib::pycompat;
 
 use crate::date::Date;
+use crate::format;
 use crate::python::{self, Ends, Json};
 use crate::template_source::GENERATION;
+use crate::text_methods;
 
 /// One unit pays for an instruction or 64 bytes.
 const FUEL: u64 = 2_000_000;
@@ -15,6 +17,10 @@ const RECURSION: usize = 200;
 /// An empty text marked safe. minijinja joins a safe and an unsafe operand of `~` through our
 /// formatter, which bounds how much a list of lists may print; two unsafe ones it prints unbounded.
 pub const BLANK: &str = "__blank";
+
+/// The functions that stand for `%` and for what a loop goes over, see operators.
+pub const REMAINDER: &str = "__remainder";
+pub const EACH: &str = "__each";
 
 /// The pinned date is passed as a template variable under this name.
 pub const DATE: &str = "__date";
@@ -45,7 +51,53 @@ pub fn create() -> Result<Environment<'static>, Error> {
     add_text_filters(&mut env);
     add_tests(&mut env);
     add_functions(&mut env);
+    add_iterating_filters(&mut env);
     Ok(env)
+}
+
+/// minijinja takes None for an empty list, Python for a mistake. Its filters that make a generator do
+/// not look at a value that is false.
+fn add_iterating_filters(env: &mut Environment) {
+    macro_rules! wrap {
+        ($lazy:literal, $($name:literal: $filter:expr),* $(,)?) => {$(
+            env.add_filter(concat!("__", $name), $filter);
+            env.add_filter($name, |state: &mut State, args: Rest<ValueOrKwargs>| {
+                let mut args = args.into_values();
+                if let Some(value) = args.first_mut() {
+                    if $lazy && !value.is_true() {
+                        *value = Value::from(Vec::<Value>::new());
+                    }
+                    python::iterate(value)?;
+                }
+                state.apply_filter(concat!("__", $name), &args)
+            });
+        )*};
+    }
+    wrap!(
+        true,
+        "map": filters::map, "select": filters::select, "reject": filters::reject,
+        "selectattr": filters::selectattr, "rejectattr": filters::rejectattr,
+    );
+    wrap!(
+        false,
+        "length": filters::length, "count": filters::length, "list": filters::list,
+        "first": filters::first, "last": filters::last, "sort": filters::sort,
+        "sum": filters::sum, "min": filters::min, "max": filters::max,
+        "batch": filters::batch, "slice": filters::slice, "groupby": filters::groupby,
+        "reverse": filters::reverse, "dictsort": filters::dictsort, "items": filters::items,
+    );
+    env.add_filter("__unique", filters::unique);
+    env.add_filter("unique", |state: &mut State, args: Rest<ValueOrKwargs>| {
+        let args = args.into_values();
+        let (values, case_sensitive, kwargs): (&Value, Option<bool>, Kwargs) = from_args(&args)?;
+        python::iterate(values)?;
+        let Some(case_sensitive) = case_sensitive else {
+            return state.apply_filter("__unique", &args);
+        };
+        kwargs.assert_all_used()?;
+        let named = Kwargs::from_iter([("case_sensitive", Value::from(case_sensitive))]);
+        state.apply_filter("__unique", &[values.clone(), named.into()])
+    });
 }
 
 fn add_filters(env: &mut Environment) {
@@ -80,13 +132,35 @@ fn add_text_filters(env: &mut Environment) {
         let (value, old, new, count): (&Value, &Value, &Value, Option<i64>) = from_args(&args)?;
         let [text, old, new] = [value, old, new].map(|v| python::text(state, v));
         let (text, old, new) = (text?, old?, new?);
-        let count = count.and_then(|c| usize::try_from(c).ok()).unwrap_or(usize::MAX);
-        let matches = (text.len() / old.len().max(1) + 1).min(count) as u64;
-        state.consume_fuel(matches.saturating_mul(new.len() as u64) / 64)?;
-        Ok::<_, Error>(text.replacen(&old, &new, count))
+        python::replace(state, &text, &old, &new, count)
     });
     env.add_filter("join", join);
-    for name in ["escape", "e"] {
+    env.add_filter("title", |state: &mut State, value: &Value| {
+        python::text(state, value).map(|text| python::filter_title(&text))
+    });
+    env.add_filter("wordcount", |state: &mut State, value: &Value| {
+        python::text(state, value).map(|text| python::word_count(&text))
+    });
+    env.add_filter("int", |value: &Value, args: Rest<ValueOrKwargs>| number(value, args, true));
+    env.add_filter("float", |value: &Value, args: Rest<ValueOrKwargs>| number(value, args, false));
+    env.add_filter("truncate", truncate);
+    env.add_filter("center", |state: &mut State, value: &Value, width: Option<i64>| {
+        let text = python::text(state, value)?;
+        text_methods::call(state, &text, "center", &[Value::from(width.unwrap_or(80))])
+            .map(Option::unwrap_or_default)
+    });
+    env.add_filter("format", |state: &mut State, args: Rest<ValueOrKwargs>| {
+        let args = args.into_values();
+        let (text, values) = args.split_first().ok_or(ErrorKind::MissingArgument)?;
+        let named = values.last().filter(|last| last.is_kwargs());
+        let values = match named {
+            Some(named) if values.len() == 1 => named.clone(),
+            Some(_) => return Err(Error::new(ErrorKind::InvalidOperation, "by place or by name")),
+            None => Value::from(Tuple::from(values.to_vec())),
+        };
+        format::printf(state, &python::text(state, text)?, &values)
+    });
+    for name in ["escape", "e", "forceescape"] {
         env.add_filter(name, |state: &mut State, value: &Value| {
             let text = python::text(state, value)?;
             let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
@@ -95,7 +169,8 @@ fn add_text_filters(env: &mut Environment) {
     }
 }
 
-fn join(state: &mut State, args: Rest<Value>) -> Result<String, Error> {
+fn join(state: &mut State, args: Rest<ValueOrKwargs>) -> Result<String, Error> {
+    let args = args.into_values();
     let (values, separator, attribute, kwargs): (&Value, Option<&Value>, Option<&str>, Kwargs) =
         from_args(&args)?;
     let separator = match separator {
@@ -105,7 +180,7 @@ fn join(state: &mut State, args: Rest<Value>) -> Result<String, Error> {
     let attribute = attribute.or(kwargs.get("attribute")?);
     kwargs.assert_all_used()?;
     let mut out = String::new();
-    for (i, value) in values.try_iter()?.enumerate() {
+    for (i, value) in python::iterate(values)?.enumerate() {
         let value = match attribute {
             Some(attribute) => value.get_attr(attribute)?,
             None => value,
@@ -120,6 +195,80 @@ fn join(state: &mut State, args: Rest<Value>) -> Result<String, Error> {
     Ok(out)
 }
 
+/// The int and float filters, whose default is what a failure gives.
+fn number(value: &Value, args: Rest<ValueOrKwargs>, whole: bool) -> Result<Value, Error> {
+    let args = args.into_values();
+    let (default, base, kwargs): (Option<Value>, Option<u32>, Kwargs) = from_args(&args)?;
+    let zero = if whole { Value::from(0) } else { Value::from(0.0) };
+    let default = default.or(kwargs.get("default")?).unwrap_or(zero);
+    let base = base.or(kwargs.get("base")?).unwrap_or(10);
+    kwargs.assert_all_used()?;
+    if value.is_undefined() {
+        return Err(Error::new(ErrorKind::UndefinedError, "a number of nothing"));
+    }
+    let text = value.as_str().map(|text| text.trim().replace('_', ""));
+    let float = match &text {
+        Some(text) => text.parse::<f64>().ok(),
+        None if value.kind() == ValueKind::Bool => Some(f64::from(u8::from(value.is_true()))),
+        None => f64::try_from(value.clone()).ok(),
+    };
+    if !whole {
+        return Ok(float.map_or(default, Value::from));
+    }
+    let exact = match &text {
+        Some(text) if (2..=36).contains(&base) => i128::from_str_radix(text, base).ok(),
+        Some(_) => None,
+        None if value.is_integer() => i128::try_from(value.clone()).ok(),
+        None => None,
+    };
+    let cut = float.filter(|f| f.abs() < 1e38).map(|f| f.trunc() as i128);
+    Ok(exact.or(cut).map_or(default, Value::from))
+}
+
+/// jinja2's truncate filter.
+fn truncate(state: &mut State, args: Rest<ValueOrKwargs>) -> Result<Value, Error> {
+    type Arguments<'a> = (&'a Value, Option<usize>, Option<bool>, Option<String>, Kwargs);
+    let args = args.into_values();
+    let (value, length, kill, end, kwargs): Arguments = from_args(&args)?;
+    let length = length.or(kwargs.get("length")?).unwrap_or(255);
+    let kill = kill.or(kwargs.get("killwords")?).unwrap_or(false);
+    let end = end.or(kwargs.get("end")?).unwrap_or_else(|| "...".to_owned());
+    let leeway = kwargs.get::<Option<usize>>("leeway")?.unwrap_or(5);
+    kwargs.assert_all_used()?;
+    let wrong = |what: &'static str| Error::new(ErrorKind::InvalidOperation, what);
+    let count = python::iterate(value).ok().and_then(|_| value.len());
+    let count = if value.is_undefined() { Some(0) } else { count };
+    let count = count.ok_or_else(|| wrong("a value without a length"))?;
+    let kept =
+        length.checked_sub(end.chars().count()).ok_or_else(|| wrong("the end is too long"))?;
+    if count <= length.saturating_add(leeway) {
+        return Ok(value.clone());
+    }
+    let text = value.as_str().ok_or_else(|| wrong("no text"))?;
+    state.consume_fuel(text.len() as u64 / 64)?;
+    let cut: String = text.chars().take(kept).collect();
+    let cut =
+        if kill { cut.as_str() } else { cut.rsplit_once(' ').map_or(cut.as_str(), |(a, _)| a) };
+    Ok(Value::from(format!("{cut}{end}")))
+}
+
+/// Python orders numbers, texts, lists and tuples, each among themselves.
+fn order(a: &Value, b: &Value) -> Result<std::cmp::Ordering, Error> {
+    let kind = |value: &Value| match value.kind() {
+        ValueKind::Bool | ValueKind::Number => Some((ValueKind::Number, false)),
+        ValueKind::String => Some((ValueKind::String, false)),
+        ValueKind::Seq => Some((ValueKind::Seq, value.is_tuple())),
+        _ => None,
+    };
+    match (kind(a), kind(b)) {
+        (Some(left), Some(right)) if left == right => Ok(a.cmp(b)),
+        _ => Err(Error::new(
+            ErrorKind::InvalidOperation,
+            format!("a {} and a {} have no order", a.kind(), b.kind()),
+        )),
+    }
+}
+
 fn add_tests(env: &mut Environment) {
     env.add_test("iterable", |value: &Value| !value.is_none() && value.try_iter().is_ok());
     // Whatever has a length and takes an index: strings and mappings too.
@@ -131,13 +280,49 @@ fn add_tests(env: &mut Environment) {
     env.add_test("number", |value: &Value| {
         matches!(value.kind(), ValueKind::Number | ValueKind::Bool)
     });
-    env.add_test("callable", |value: &Value| value.kind() == ValueKind::Plain);
+    env.add_test("callable", |value: &Value| {
+        matches!(value.kind(), ValueKind::Plain | ValueKind::Undefined)
+    });
+    for name in ["lower", "upper"] {
+        env.add_test(name, move |state: &mut State, value: &Value| {
+            let text =
+                if value.is_undefined() { String::new() } else { python::text(state, value)? };
+            let found = text_methods::call(state, &text, &format!("is{name}"), &[])?;
+            Ok::<_, Error>(found.is_some_and(|found| found.is_true()))
+        });
+    }
+    for (names, holds) in [
+        (["lt", "lessthan", "<"], std::cmp::Ordering::is_lt as fn(std::cmp::Ordering) -> bool),
+        (["le", "le", "<="], std::cmp::Ordering::is_le),
+        (["gt", "greaterthan", ">"], std::cmp::Ordering::is_gt),
+        (["ge", "ge", ">="], std::cmp::Ordering::is_ge),
+    ] {
+        for name in names {
+            env.add_test(name, move |a: &Value, b: &Value| order(a, b).map(holds));
+        }
+    }
+    let remains = |state: &State, value: &Value, divisor: &Value| {
+        format::remainder(state, value, divisor).map(|rest| rest.is_true())
+    };
+    env.add_test("divisibleby", move |state: &mut State, value: &Value, by: &Value| {
+        remains(state, value, by).map(|rest| !rest)
+    });
+    env.add_test("even", move |state: &mut State, value: &Value| {
+        remains(state, value, &Value::from(2)).map(|rest| !rest)
+    });
+    env.add_test("odd", move |state: &mut State, value: &Value| {
+        Ok::<_, Error>(format::remainder(state, value, &Value::from(2))? == Value::from(1))
+    });
 }
 
 fn add_functions(env: &mut Environment) {
     env.add_function("raise_exception", |message: &Value| -> Result<Value, Error> {
         Err(Error::new(ErrorKind::InvalidOperation, "").with_source(Refusal(message.to_string())))
     });
+    env.add_function(REMAINDER, |state: &mut State, a: &Value, b: &Value| {
+        format::remainder(state, a, b)
+    });
+    env.add_function(EACH, |value: Value| python::iterate(&value).map(|_| value));
     env.add_function("strftime_now", |state: &mut State, format: &str| {
         let date = state.lookup(DATE).and_then(|date| Date::parse(date.as_str()?));
         date.map(|date| date.format(format))
@@ -228,15 +413,14 @@ fn indent(state: &mut State, args: Rest<ValueOrKwargs>) -> Result<Value, Error> 
             " ".repeat(usize::try_from(i64::try_from(width)?.clamp(0, 1024)).unwrap_or(0))
         }
     };
+    if value.as_str().is_none() {
+        return Err(Error::new(ErrorKind::InvalidOperation, "only a text can be indented"));
+    }
     let text = python::text(state, value)?;
     // Paid for before it grows: the indention may be repeated once a byte.
     let lines = 1 + text.len() as u64;
     state.consume_fuel(lines.saturating_mul(indention.len() as u64) / 64)?;
     Ok(Value::from(python::indent(&text, &indention, first, blank)))
-}
-
-fn list<'a>(parts: impl IntoIterator<Item = &'a str>) -> Value {
-    Value::from(parts.into_iter().map(Value::from).collect::<Vec<_>>())
 }
 
 fn call_method(
@@ -245,77 +429,17 @@ fn call_method(
     method: &str,
     args: &[Value],
 ) -> Result<Value, Error> {
-    if let Some(text) = value.as_str() {
+    let found = if let Some(text) = value.as_str() {
         // A method may read the whole text without making any.
         state.consume_fuel(text.len() as u64 / 256)?;
-        if method == "join" {
-            let (values,): (Value,) = from_args(args)?;
-            return join(state, Rest(vec![values, value.clone()])).map(Value::from);
-        }
-        if let Some(result) = string_method(text, method, args)? {
-            return Ok(result);
-        }
+        text_methods::call(state, text, method, args)?
+    } else if value.kind() == ValueKind::Seq {
+        text_methods::call_of_list(state, value, method, args)?
+    } else {
+        None
+    };
+    match found {
+        Some(result) => Ok(result),
+        None => pycompat::unknown_method_callback(state, value, method, args),
     }
-    pycompat::unknown_method_callback(state, value, method, args)
-}
-
-/// None for a method that is not redefined here.
-fn string_method(text: &str, method: &str, args: &[Value]) -> Result<Option<Value>, Error> {
-    let strip = |ends: Ends| -> Result<Value, Error> {
-        let (chars,): (Option<&str>,) = from_args(args)?;
-        Ok(Value::from(python::strip(text, chars, ends)))
-    };
-    let separator_and_limit = || -> Result<(Option<String>, i64), Error> {
-        let (separator, limit, kwargs): (Option<String>, Option<i64>, Kwargs) = from_args(args)?;
-        let separator = separator.or(kwargs.peek("sep").ok());
-        if separator.as_deref() == Some("") {
-            return Err(Error::new(ErrorKind::InvalidOperation, "empty separator"));
-        }
-        Ok((separator, limit.or(kwargs.peek("maxsplit").ok()).unwrap_or(-1)))
-    };
-    let around = |at: Option<usize>, separator: &str, whole_first: bool| {
-        let parts = match at {
-            Some(at) => [&text[..at], separator, &text[at + separator.len()..]],
-            None if whole_first => [text, "", ""],
-            None => ["", "", text],
-        };
-        Value::from(Tuple::from(parts.map(Value::from)))
-    };
-    let result = match method {
-        "strip" => strip(Ends { left: true, right: true })?,
-        "lstrip" => strip(Ends { left: true, right: false })?,
-        "rstrip" => strip(Ends { left: false, right: true })?,
-        "split" => {
-            let (separator, limit) = separator_and_limit()?;
-            list(python::split(text, separator.as_deref(), limit))
-        }
-        "rsplit" => {
-            let (separator, limit) = separator_and_limit()?;
-            list(python::rsplit(text, separator.as_deref(), limit))
-        }
-        "splitlines" => {
-            let (keep, kwargs): (Option<bool>, Kwargs) = from_args(args)?;
-            let keep = keep.or(kwargs.peek("keepends").ok()).unwrap_or(false);
-            list(python::split_lines(text, keep))
-        }
-        "partition" => {
-            let (separator,): (&str,) = from_args(args)?;
-            around(text.find(separator), separator, true)
-        }
-        "rpartition" => {
-            let (separator,): (&str,) = from_args(args)?;
-            around(text.rfind(separator), separator, false)
-        }
-        "removeprefix" => {
-            let (prefix,): (&str,) = from_args(args)?;
-            Value::from(text.strip_prefix(prefix).unwrap_or(text))
-        }
-        "removesuffix" => {
-            let (suffix,): (&str,) = from_args(args)?;
-            Value::from(text.strip_suffix(suffix).unwrap_or(text))
-        }
-        "title" => Value::from(python::title(text)),
-        _ => return Ok(None),
-    };
-    Ok(Some(result))
 }

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Who has to act. The numbers are those of the C header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(i32)]
 pub enum Code {
     /// The folder is not usable: repair it.
@@ -14,11 +16,11 @@ pub enum Code {
     Internal = 3,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Error {
     pub code: Code,
     /// UPPER_SNAKE, stable.
-    pub reason: &'static str,
+    pub reason: String,
     /// The file or the field that the error is about.
     pub subject: String,
     pub message: String,
@@ -30,11 +32,11 @@ pub struct Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    pub fn folder(reason: &'static str, file: &str, message: impl fmt::Display) -> Self {
+    pub fn folder(reason: &str, file: &str, message: impl fmt::Display) -> Self {
         Self::new(Code::Folder, reason, file, message)
     }
 
-    pub fn input(reason: &'static str, field: &str, message: impl fmt::Display) -> Self {
+    pub fn input(reason: &str, field: &str, message: impl fmt::Display) -> Self {
         Self::new(Code::Input, reason, field, message)
     }
 
@@ -52,10 +54,10 @@ impl Error {
         self
     }
 
-    fn new(code: Code, reason: &'static str, subject: &str, message: impl fmt::Display) -> Self {
+    fn new(code: Code, reason: &str, subject: &str, message: impl fmt::Display) -> Self {
         Self {
             code,
-            reason,
+            reason: reason.to_owned(),
             subject: subject.to_owned(),
             message: message.to_string(),
             value: String::new(),

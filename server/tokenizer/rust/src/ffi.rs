@@ -126,7 +126,7 @@ unsafe fn guard<T>(
         Err(error) => {
             failure.write(Failure {
                 code: error.code as i32,
-                reason: export(error.reason.to_owned()),
+                reason: export(error.reason),
                 subject: export(error.subject),
                 message: export(error.message),
                 value: export(error.value),
@@ -135,6 +135,12 @@ unsafe fn guard<T>(
             false
         }
     }
+}
+
+#[no_mangle]
+pub extern "C" fn sinkd_templates_start() -> bool {
+    keep_panics_quiet();
+    catch_unwind(crate::template::start).unwrap_or(false)
 }
 
 #[no_mangle]

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use minijinja::value::{Value, ValueKind};
+use minijinja::value::{Value, ValueIter, ValueKind};
 use minijinja::{Error, ErrorKind, State};
 use regex::Regex;
 
@@ -107,27 +107,127 @@ pub fn split_lines(text: &str, keep_ends: bool) -> Vec<&str> {
     lines
 }
 
+/// A letter that begins a word: of one that stands for two, the first alone is a capital.
+fn title_letter(c: char) -> String {
+    match c {
+        '\u{1c4}'..='\u{1c6}' => "\u{1c5}".to_owned(),
+        '\u{1c7}'..='\u{1c9}' => "\u{1c8}".to_owned(),
+        '\u{1ca}'..='\u{1cc}' => "\u{1cb}".to_owned(),
+        '\u{1f1}'..='\u{1f3}' => "\u{1f2}".to_owned(),
+        _ => {
+            let mut upper = c.to_uppercase();
+            let first = upper.next();
+            first.into_iter().chain(upper.flat_map(char::to_lowercase)).collect()
+        }
+    }
+}
+
+fn is_cased(c: char) -> bool {
+    c.is_lowercase()
+        || c.is_uppercase()
+        || matches!(c, '\u{1c5}' | '\u{1c8}' | '\u{1cb}' | '\u{1f2}')
+}
+
 /// str.title: every letter after a non-letter is a capital.
 pub fn title(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut inside = false;
     for c in text.chars() {
-        let cased = c.is_lowercase() || c.is_uppercase();
-        if cased && !inside {
-            result.extend(c.to_uppercase());
+        if is_cased(c) && !inside {
+            result.push_str(&title_letter(c));
         } else {
             result.extend(c.to_lowercase());
         }
-        inside = cased;
+        inside = is_cased(c);
     }
     result
+}
+
+/// str.istitle.
+pub fn is_title(text: &str) -> bool {
+    let mut inside = false;
+    let mut found = false;
+    for c in text.chars() {
+        if is_cased(c) && c.is_lowercase() != inside {
+            return false;
+        }
+        inside = is_cased(c);
+        found |= inside;
+    }
+    found
 }
 
 /// str.capitalize.
 pub fn capitalize(text: &str) -> String {
     let mut chars = text.chars();
-    let first = chars.next().map(|c| c.to_uppercase().to_string());
-    first.unwrap_or_default() + &chars.as_str().to_lowercase()
+    chars.next().map(title_letter).unwrap_or_default() + &chars.as_str().to_lowercase()
+}
+
+/// str.swapcase.
+pub fn swap_case(text: &str) -> String {
+    let swap = |c: char| -> String {
+        if c.is_uppercase() {
+            c.to_lowercase().collect()
+        } else if c.is_lowercase() {
+            c.to_uppercase().collect()
+        } else {
+            c.into()
+        }
+    };
+    text.chars().map(swap).collect()
+}
+
+/// str.casefold. The capital of a letter without a dot has one, in all but Turkic.
+pub fn fold_case(text: &str) -> String {
+    let fold = |c: char| match c {
+        'ı' => vec![c],
+        _ => c.to_uppercase().flat_map(char::to_lowercase).collect(),
+    };
+    text.chars().flat_map(fold).collect()
+}
+
+/// str.replace; `count` < 0 is all.
+pub fn replace(
+    state: &State,
+    text: &str,
+    old: &str,
+    new: &str,
+    count: Option<i64>,
+) -> Result<String, Error> {
+    let count = count.and_then(|c| usize::try_from(c).ok()).unwrap_or(usize::MAX);
+    let matches = (text.len() / old.len().max(1) + 1).min(count) as u64;
+    state.consume_fuel(matches.saturating_mul(new.len() as u64) / 64)?;
+    Ok(text.replacen(old, new, count))
+}
+
+/// The items of what Python iterates over: None, numbers and truth values have none.
+pub fn iterate(value: &Value) -> Result<ValueIter, Error> {
+    if value.is_none() {
+        return Err(Error::new(ErrorKind::InvalidOperation, "None is not iterable"));
+    }
+    value.try_iter()
+}
+
+/// jinja2's title filter: a word begins after a blank, a hyphen or a bracket.
+pub fn filter_title(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut begins = true;
+    for c in text.chars() {
+        if begins {
+            result.extend(c.to_uppercase());
+        } else {
+            result.extend(c.to_lowercase());
+        }
+        begins = is_space(c) || "-({[<".contains(c);
+    }
+    result
+}
+
+/// jinja2's wordcount filter.
+pub fn word_count(text: &str) -> usize {
+    static WORD: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"[\p{L}\p{N}_]+").expect("a constant pattern"));
+    WORD.find_iter(text).count()
 }
 
 /// jinja2's indent filter.
@@ -174,8 +274,16 @@ fn is_float(value: &Value) -> bool {
     value.kind() == ValueKind::Number && !value.is_integer()
 }
 
-fn too_large(what: &str) -> Error {
+pub fn too_large(what: &str) -> Error {
     Error::new(ErrorKind::OutOfFuel, format!("{what} is too large or too deeply nested"))
+}
+
+/// Refuses a text that has grown past the limit.
+pub fn check_size(text: &str, what: &str) -> Result<(), Error> {
+    if text.len() > MAX_OUTPUT_BYTES {
+        return Err(too_large(what));
+    }
+    Ok(())
 }
 
 fn account(state: &State, out: &str, depth: usize, what: &str) -> Result<(), Error> {
@@ -240,13 +348,17 @@ fn repr(state: &State, value: &Value, out: &mut String, depth: usize) -> Result<
     Ok(())
 }
 
-/// repr(str): what str.isprintable denies is escaped.
-fn repr_string(text: &str, out: &mut String) {
+/// str.isprintable.
+pub fn is_printable(c: char) -> bool {
     static UNPRINTABLE: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^[\p{C}\p{Z}]").expect("a constant pattern"));
+    matches!(c, ' '..='~') || !UNPRINTABLE.is_match(c.encode_utf8(&mut [0; 4]))
+}
+
+/// repr(str): what is not printable is escaped.
+fn repr_string(text: &str, out: &mut String) {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     out.push(quote);
-    let mut buffer = [0; 4];
     for c in text.chars() {
         match c {
             '\\' => out.push_str("\\\\"),
@@ -254,8 +366,7 @@ fn repr_string(text: &str, out: &mut String) {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             c if c == quote => out.extend(['\\', c]),
-            ' '..='~' => out.push(c),
-            c if UNPRINTABLE.is_match(c.encode_utf8(&mut buffer)) => match c as u32 {
+            c if !is_printable(c) => match c as u32 {
                 point @ ..=0xff => out.push_str(&format!("\\x{point:02x}")),
                 point @ ..=0xffff => out.push_str(&format!("\\u{point:04x}")),
                 point => out.push_str(&format!("\\U{point:08x}")),

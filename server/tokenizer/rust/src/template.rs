@@ -1,5 +1,5 @@
-//! A chat template of a checkpoint, which is not to be trusted: parsed and rendered on a thread
-//! with a large stack, with fuel, a recursion limit and an output limit.
+//! A chat template of a checkpoint, which is not to be trusted: parsed and rendered in a child
+//! process, on a thread with a large stack, with fuel, a recursion limit and an output limit.
 
 use std::io;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -7,7 +7,9 @@ use std::thread;
 
 use minijinja::value::Value;
 use minijinja::{Environment, ErrorKind};
+use serde::{Deserialize, Serialize};
 
+use crate::child::{self, CPU_SECONDS, MEMORY_MIB};
 use crate::date::Date;
 use crate::environment::{self, Refusal, DATE};
 use crate::error::{Error, Result};
@@ -19,39 +21,48 @@ const STACK_BYTES: usize = 192 << 20;
 const NAME: &str = "chat_template";
 const RESTORE: &str = "restore the chat template that was published with the model";
 
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Message {
     pub role: String,
     pub content: String,
 }
 
+/// bos_token and the like: name, contents, whether it is a list.
+type Variables = Vec<(String, Vec<String>, bool)>;
+
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Template {
     file: String,
-    environment: Environment<'static>,
-    /// bos_token and the like: name, contents, whether it is a list.
-    variables: Vec<(String, Vec<String>, bool)>,
+    text: String,
+    variables: Variables,
+}
+
+/// What a child is asked: to parse the template, and to render it where there is a conversation.
+#[derive(Serialize, Deserialize)]
+struct Job {
+    template: Template,
+    conversation: Option<Conversation>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Conversation {
+    messages: Vec<Message>,
+    add_generation_prompt: bool,
+    /// YYYY-MM-DD
+    date: String,
+}
+
+/// Starts the process that children are forked from. Returns whether it is there.
+pub fn start() -> bool {
+    child::start(answer).is_ok()
 }
 
 impl Template {
-    pub fn compile(
-        source: &TemplateSource,
-        variables: Vec<(String, Vec<String>, bool)>,
-    ) -> Result<Self> {
+    pub fn compile(source: &TemplateSource, variables: Variables) -> Result<Self> {
         source.check_limits()?;
-        let text = source.prepared();
-        let compiled = on_large_stack(|| {
-            let mut environment = environment::create()?;
-            environment.add_template_owned(NAME, text)?;
-            Ok::<_, minijinja::Error>(environment)
-        })?;
-        let environment = compiled.map_err(|e| {
-            Error::folder(
-                "TEMPLATE_INVALID",
-                &source.file,
-                format!("the chat template in {} cannot be parsed: {}", source.file, describe(&e)),
-            )
-            .fix(RESTORE)
-        })?;
-        Ok(Self { file: source.file.clone(), environment, variables })
+        let template = Self { file: source.file.clone(), text: source.prepared(), variables };
+        Job { template: template.clone(), conversation: None }.run()?;
+        Ok(template)
     }
 
     /// What apply_chat_template(tokenize=False) returns. `date` is YYYY-MM-DD.
@@ -66,18 +77,29 @@ impl Template {
                 .value(date)
                 .fix("give it as YYYY-MM-DD"));
         }
-        let rendered = on_large_stack(|| {
-            // Values are made and dropped on the large stack, since dropping recurses as well.
-            let context = self.context(messages, add_generation_prompt, date);
-            let mut out = CappedBuffer(Vec::new());
-            let template = self.environment.get_template(NAME).map_err(|e| self.explain(&e))?;
-            template.render_captured_to(context, &mut out).map_err(|e| self.explain(&e))?;
-            Ok::<_, Error>(out.0)
-        })??;
-        String::from_utf8(rendered).map_err(Error::internal)
+        let (messages, date) = (messages.to_vec(), date.to_owned());
+        let conversation = Some(Conversation { messages, add_generation_prompt, date });
+        Job { template: self.clone(), conversation }.run()
     }
 
-    fn context(&self, messages: &[Message], add_generation_prompt: bool, date: &str) -> Value {
+    fn environment(&self) -> Result<Environment<'static>> {
+        let parsed = environment::create().and_then(|mut environment| {
+            environment.add_template_owned(NAME, self.text.clone())?;
+            Ok(environment)
+        });
+        parsed.map_err(|e| self.invalid(&describe(&e)))
+    }
+
+    fn invalid(&self, why: &str) -> Error {
+        Error::folder(
+            "TEMPLATE_INVALID",
+            &self.file,
+            format!("the chat template in {} cannot be parsed: {why}", self.file),
+        )
+        .fix(RESTORE)
+    }
+
+    fn context(&self, conversation: &Conversation) -> Value {
         let message = |m: &Message| {
             Value::from_pairs([("role", m.role.as_str()), ("content", m.content.as_str())])
         };
@@ -89,12 +111,13 @@ impl Template {
             };
             pairs.push((name.clone(), value));
         }
-        let messages = messages.iter().map(message).collect::<Vec<_>>();
+        let messages = conversation.messages.iter().map(message).collect::<Vec<_>>();
         pairs.push(("messages".to_owned(), Value::from(messages)));
         pairs.push(("tools".to_owned(), Value::from(())));
         pairs.push(("documents".to_owned(), Value::from(())));
-        pairs.push(("add_generation_prompt".to_owned(), Value::from(add_generation_prompt)));
-        pairs.push((DATE.to_owned(), Value::from(date)));
+        let prompt = Value::from(conversation.add_generation_prompt);
+        pairs.push(("add_generation_prompt".to_owned(), prompt));
+        pairs.push((DATE.to_owned(), Value::from(conversation.date.as_str())));
         Value::from_pairs(pairs)
     }
 
@@ -137,6 +160,66 @@ impl Template {
     }
 }
 
+impl Job {
+    fn run(&self) -> Result<String> {
+        if cfg!(sinkd_fuzz) {
+            return self.on_large_stack();
+        }
+        let request = serde_json::to_vec(self).map_err(Error::internal)?;
+        let answer = child::run(answer, &request)
+            .map_err(|e| Error::internal(format!("no process for the chat template: {e}")))?;
+        match answer {
+            Some(answer) => serde_json::from_slice(&answer).map_err(Error::internal)?,
+            None => Err(self.over_limits_of_process()),
+        }
+    }
+
+    fn over_limits_of_process(&self) -> Error {
+        let limits = format!("{CPU_SECONDS} s of a processor or {MEMORY_MIB} MiB of memory");
+        match self.conversation {
+            Some(_) => self.template.over_limit(&limits),
+            None => self.template.invalid(&format!("it takes more than {limits}")),
+        }
+    }
+
+    fn on_large_stack(&self) -> Result<String> {
+        thread::scope(|scope| {
+            let thread = thread::Builder::new()
+                .name("chat-template".to_owned())
+                .stack_size(STACK_BYTES)
+                .spawn_scoped(scope, || catch_unwind(AssertUnwindSafe(|| self.answer())))
+                .map_err(|e| Error::internal(format!("no thread for the chat template: {e}")))?;
+            match thread.join() {
+                Ok(Ok(result)) => result,
+                Ok(Err(panic)) | Err(panic) => Err(Error::internal(format!(
+                    "the chat template: {}",
+                    crate::ffi::panic_text(&panic)
+                ))),
+            }
+        })
+    }
+
+    /// The text, empty where there is nothing to render.
+    fn answer(&self) -> Result<String> {
+        let environment = self.template.environment()?;
+        let Some(conversation) = &self.conversation else { return Ok(String::new()) };
+        let explain = |e: minijinja::Error| self.template.explain(&e);
+        let template = environment.get_template(NAME).map_err(explain)?;
+        let mut out = CappedBuffer(Vec::new());
+        let context = self.template.context(conversation);
+        template.render_captured_to(context, &mut out).map_err(explain)?;
+        String::from_utf8(out.0).map_err(Error::internal)
+    }
+}
+
+/// What a child does: a Job as JSON becomes a Result<String> as JSON.
+fn answer(request: &[u8]) -> Vec<u8> {
+    let result = serde_json::from_slice(request)
+        .map_err(Error::internal)
+        .and_then(|job: Job| job.on_large_stack());
+    serde_json::to_vec(&result).unwrap_or_default()
+}
+
 const OVERFLOW: io::ErrorKind = io::ErrorKind::OutOfMemory;
 
 struct CappedBuffer(Vec<u8>);
@@ -164,21 +247,4 @@ fn describe(error: &minijinja::Error) -> String {
         text = format!("{text} (line {line})");
     }
     text
-}
-
-fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
-    thread::scope(|scope| {
-        let thread = thread::Builder::new()
-            .name("chat-template".to_owned())
-            .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, || catch_unwind(AssertUnwindSafe(work)))
-            .map_err(|e| Error::internal(format!("no thread for the chat template: {e}")))?;
-        match thread.join() {
-            Ok(Ok(value)) => Ok(value),
-            Ok(Err(panic)) | Err(panic) => Err(Error::internal(format!(
-                "the chat template: {}",
-                crate::ffi::panic_text(&panic)
-            ))),
-        }
-    })
 }

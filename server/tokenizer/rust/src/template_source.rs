@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use crate::environment::BLANK;
 use crate::error::{Error, Result};
 use crate::folder::{unreadable, Folder, CHAT_TEMPLATE, TOKENIZER_CONFIG};
+use crate::operators::{self, end_of_quoted};
 
 /// The parser recurses along a chain of operators and the compiler is quadratic in `~`.
 const MAX_BYTES: usize = 128 << 10;
@@ -121,7 +121,7 @@ impl TemplateSource {
             match statement.and_then(|s| if raw { None } else { s.rewritten() }) {
                 Some(text) => out.push_str(&text),
                 None if comment || raw => out.push_str(tag),
-                None => out.push_str(&with_bounded_concatenation(tag)),
+                None => out.push_str(&operators::rewritten(tag)),
             }
             rest = &rest[end..];
         }
@@ -151,35 +151,6 @@ fn end_of_tag(text: &str) -> Option<usize> {
         at += 1;
     }
     None
-}
-
-/// The last byte of the quoted text that begins at `at`.
-fn end_of_quoted(bytes: &[u8], at: usize) -> usize {
-    let mut end = at + 1;
-    while end < bytes.len() && bytes[end] != bytes[at] {
-        end += if bytes[end] == b'\\' { 2 } else { 1 };
-    }
-    end
-}
-
-/// See environment::BLANK.
-fn with_bounded_concatenation(tag: &str) -> String {
-    let bytes = tag.as_bytes();
-    let mut out = String::with_capacity(tag.len());
-    let (mut at, mut copied) = (0, 0);
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\'' | b'"' => at = end_of_quoted(bytes, at),
-            b'~' => {
-                out.push_str(&tag[copied..at]);
-                out.push_str(&format!("~ {BLANK} ~"));
-                copied = at + 1;
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    out + &tag[copied..]
 }
 
 /// `{%- body -%}`
