@@ -60,6 +60,9 @@ USABLE = {  # variations of the planted checkpoint that load
     "recurses": with_template(RECURSES),
     "compares": with_template(COMPARES),
     "widens": with_template(WIDENS),
+    "doubles": lambda folder: edit_json(folder / "tokenizer.json", normalizer={
+        "type": "Sequence",
+        "normalizers": [{"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}] * 40}),
     "refuses": with_template(REFUSES),
     "unparseable": with_template(UNPARSEABLE),
     "tokenizer-is-pipe": broken_checkpoints.pipe("tokenizer.json"),
@@ -139,6 +142,8 @@ SAMPLES = (
     Sample("template compares without end", chat(HI), INVALID, "TEMPLATE_LIMIT",
            ("1 s of a processor", "1024 MiB of memory"), "compares"),
     Sample("template widens", chat(HI), INVALID, "TEMPLATE_LIMIT", ("steps",), "widens"),
+    Sample("tokenizer doubles", sample(text={"text": "hi"}), PRECONDITION, "TOKENIZER_MISSING",
+           ("tokenizer.json", "the limit is"), "doubles"),
     Sample("template cannot be parsed", chat(HI), PRECONDITION, "TEMPLATE_INVALID",
            ("tokenizer_config.json",), "unparseable"),
     Sample("tokenizer is a pipe", sample(text={"text": "hi"}), PRECONDITION, "TOKENIZER_MISSING",

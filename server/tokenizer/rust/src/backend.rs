@@ -10,6 +10,7 @@ use crate::charsmap;
 use crate::class::Class;
 use crate::error::{Error, Result};
 use crate::folder::{unreadable, Folder, Vocabulary, TOKENIZER, TOKENIZER_CONFIG};
+use crate::growth;
 use crate::special_tokens::SpecialTokens;
 
 const QWEN2_SPLIT: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
@@ -39,6 +40,7 @@ pub fn build(folder: &Folder, class: Class) -> Result<(Tokenizer, SpecialTokens)
         Some(add_bos) => replace_post_processor(&mut tokenizer, folder, class, &specials, add_bos)?,
         None => keep_whole_offsets(&mut tokenizer)?,
     }
+    growth::check(&tokenizer)?;
     tokenizer.with_padding(None);
     tokenizer.with_truncation(None).map_err(Error::internal)?;
     Ok((tokenizer, specials))

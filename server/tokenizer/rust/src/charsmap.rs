@@ -6,16 +6,20 @@ use serde_json::Value;
 
 use crate::error::Result;
 use crate::folder::{not_json, unreadable, TOKENIZER};
+use crate::growth::{self, ModelOutline};
 
 #[derive(Deserialize)]
 struct Outline {
     normalizer: Option<Value>,
+    model: Option<ModelOutline>,
 }
 
-/// Fails where a map in `tokenizer_json` claims more than it holds.
+/// Fails where a map in `tokenizer_json` claims more than it holds, or its model makes too much of a
+/// text.
 pub fn check(tokenizer_json: &[u8]) -> Result<()> {
-    let outline: Outline =
-        serde_json::from_slice(tokenizer_json).map_err(|e| not_json(TOKENIZER, tokenizer_json, &e))?;
+    let outline: Outline = serde_json::from_slice(tokenizer_json)
+        .map_err(|e| not_json(TOKENIZER, tokenizer_json, &e))?;
+    growth::check_model(&outline.model.unwrap_or_default())?;
     match outline.normalizer {
         Some(normalizer) if claims_too_much(&normalizer) => Err(unreadable(
             TOKENIZER,

@@ -13,6 +13,7 @@ mod error;
 pub mod ffi;
 mod folder;
 mod format;
+mod growth;
 mod operators;
 mod python;
 mod special_tokens;
