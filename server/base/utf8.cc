@@ -55,7 +55,9 @@ std::string_view CutUtf8(std::string_view text, size_t limit) {
 bool IsInvisible(uint32_t code) {
   return code == 0xAD || code == 0x61C || code == 0x180E || (code >= 0x200B && code <= 0x200F) ||
          (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x206F) ||
-         code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB);
+         code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB) ||
+         (code >= 0xFDD0 && code <= 0xFDEF) || (code & 0xFFFE) == 0xFFFE ||
+         (code >= 0xE0000 && code <= 0xE007F);
 }
 
 }  // namespace sinkd

@@ -33,7 +33,8 @@ std::string RepairUtf8(std::string_view text);
 std::string_view CutUtf8(std::string_view text, size_t limit);
 
 // Code points that are invisible or reorder the text around them: soft hyphen, zero-width
-// characters, direction marks, byte order mark.
+// characters, line separators, direction marks, byte order mark, tags; and noncharacters, which XML
+// forbids.
 bool IsInvisible(uint32_t code);
 
 }  // namespace sinkd

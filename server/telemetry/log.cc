@@ -17,30 +17,36 @@
 namespace sinkd {
 namespace {
 
-// JSON's escapes; good in text too, where a quote or backslash only matters inside quotes.
+// In JSON's way, in which code points past U+FFFF are two.
+void AppendEscape(std::string& line, uint32_t code) {
+  if (code > 0xFFFF) {
+    const uint32_t pair = code - 0x10000;
+    line += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (pair >> 10), 0xDC00 + (pair & 0x3FF));
+  } else {
+    line += fmt::format("\\u{:04x}", code);
+  }
+}
+
+// JSON's escapes; good in text too, where a quote or backslash only matters inside quotes. U+0080
+// to U+009F are control characters that a terminal may act on, as it does on ESC.
 void AppendEscaped(std::string& line, std::string_view raw, bool quoted) {
-  const std::string text = RepairUtf8(raw);
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    // U+0080 to U+009F: control characters that a terminal may act on, as it does on ESC.
-    const bool control_pair =
-        byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
-    if (byte == '\n') {
+  const std::string repaired = RepairUtf8(raw);
+  for (std::string_view text = repaired; !text.empty();) {
+    const CodePoint point = ReadCodePoint(text);
+    const uint32_t code = point.code;
+    if (code == '\n') {
       line += "\\n";
-    } else if (byte == '\r') {
+    } else if (code == '\r') {
       line += "\\r";
-    } else if (byte == '\t') {
+    } else if (code == '\t') {
       line += "\\t";
-    } else if (byte < 0x20 || byte == 0x7F) {
-      line += fmt::format("\\u{:04x}", byte);
-    } else if (control_pair) {
-      line += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[++i]));
-    } else if (quoted && (byte == '"' || byte == '\\')) {
-      line += '\\';
-      line += text[i];
+    } else if (code < 0x20 || (code >= 0x7F && code < 0xA0) || IsInvisible(code)) {
+      AppendEscape(line, code);
     } else {
-      line += text[i];
+      if (quoted && (code == '"' || code == '\\')) line += '\\';
+      line += text.substr(0, point.bytes);
     }
+    text.remove_prefix(point.bytes);
   }
 }
 

@@ -134,6 +134,38 @@ TEST(CsvRow, QuotesAsRfc4180Says) {
             "a,\"b,c\",\"d\"\"e\n\",0.1,true,\r\n");
 }
 
+TEST(CsvRow, NeutralizesWhatASpreadsheetWouldRun) {
+  const auto cell = [](std::string_view text) {
+    std::string row = CsvRow().Add(text).Take();
+    row.resize(row.size() - 2);
+    return row;
+  };
+  EXPECT_EQ(cell("=1+1"), "'=1+1");
+  EXPECT_EQ(cell("=cmd|' /C calc'!A0"), "'=cmd|' /C calc'!A0");
+  EXPECT_EQ(cell("+1+1"), "'+1+1");
+  EXPECT_EQ(cell("-2+3"), "'-2+3");
+  EXPECT_EQ(cell("@SUM(A1)"), "'@SUM(A1)");
+  EXPECT_EQ(cell("\t=1"), "\"'\t=1\"");
+  EXPECT_EQ(cell("\r=1"), "\"'\r=1\"");
+  EXPECT_EQ(cell("\n=1"), "\"'\n=1\"");
+  EXPECT_EQ(cell("\uFF1D1+1"), "'\uFF1D1+1");
+  EXPECT_EQ(cell("=HYPERLINK(\"a\",\"b\")"), "\"'=HYPERLINK(\"\"a\"\",\"\"b\"\")\"");
+  EXPECT_EQ(cell("-"), "'-");
+}
+
+TEST(CsvRow, LeavesNumbersAndOtherTextAlone) {
+  EXPECT_EQ(
+      CsvRow().Add(-1.5).Add(int64_t{-7}).Add("-1.5").Add("+2").Add("-1e-07").Add("-inf").Take(),
+      "-1.5,-7,-1.5,+2,-1e-07,-inf\r\n");
+  EXPECT_EQ(CsvRow().Add("-0.5 0.25 -1").Add("a=b").Add(" Wait").Add("caf\u00e9").Take(),
+            "-0.5 0.25 -1,a=b, Wait,caf\u00e9\r\n");
+}
+
+TEST(CsvRow, WritesControlAndDirectionCharactersVisibly) {
+  EXPECT_EQ(CsvRow().Add("a\x1b[31m").Add("a\u202eb").Add("a\u2028b").Add("a\uFFFE").Take(),
+            "a\\x1b[31m,a\\u{202e}b,a\\u{2028}b,a\\u{fffe}\r\n");
+}
+
 TEST(Flags, ParseDurations) {
   EXPECT_EQ(ParseDuration("30"), std::chrono::seconds(30));
   EXPECT_EQ(ParseDuration("1.5s"), std::chrono::milliseconds(1500));

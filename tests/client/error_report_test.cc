@@ -60,8 +60,8 @@ TEST(ErrorReport, SurvivesDetailsThatAreNotProto) {
 
 TEST(ErrorReport, NeverPassesTerminalControlOn) {
   EXPECT_EQ(MakePrintable("a\x1b[2J\n\xff"
-                          "\u202e\u200bé漢"),
-            "a\\x1b[2J\\n\\xff\\u{202e}\\u{200b}é漢");
+                          "\u202e\u200b\u2028\uFFFEé漢"),
+            "a\\x1b[2J\\n\\xff\\u{202e}\\u{200b}\\u{2028}\\u{fffe}é漢");
   EXPECT_THAT(Describe(absl::InternalError("\x1b]0;title\x07")), ::testing::Not(HasSubstr("\x1b")));
 }
 

@@ -157,6 +157,14 @@ class AuditTest(unittest.TestCase):
         self.assertEqual(suite.get("name"), "a <b> & c")
         self.assertEqual((suite.get("errors"), suite.get("failures")), ("1", "0"))
 
+    def test_what_xml_forbids_is_written_visibly(self):
+        name = 'x\\uFFFE\\u202E\\u2028'
+        policy = f'name: "{name}"\nrules:\n- {{measure: failed_share, at_most: 1}}\n'
+        written = self.audit(0, "--candidate", "table", "-o", "junit", policy="-", baseline=None,
+                             text=policy)
+        suite = xml.etree.ElementTree.fromstring(written).find("testsuite")
+        self.assertEqual(suite.get("name"), r"x\u{fffe}\u{202e}\u{2028}")
+
     def test_ctrl_c_ends_the_wait_for_a_policy(self):
         command = [Programs.sinkctl, "--server", Setting.server.address, "audit", "--policy", "-",
                    "--candidate", "table"]

@@ -89,7 +89,10 @@ TEST_P(HostileValues, StayInsideTheirLine) {
       const auto byte = static_cast<unsigned char>(c);
       EXPECT_TRUE(byte >= 0x20 && byte != 0x7f) << line;
     }
-    EXPECT_EQ(line.find("\xC2\x9B"), std::string::npos);
+    for (const char* forbidden :
+         {"\xC2\x9B", "\u202e", "\u2028", "\u2066", "\uFFFE", "\U000E0041"}) {
+      EXPECT_EQ(line.find(forbidden), std::string::npos) << line;
+    }
   }
 }
 
@@ -104,6 +107,11 @@ INSTANTIATE_TEST_SUITE_P(
                     HostileCase{"Backslash", R"(a\)", R"(a\)"},
                     HostileCase{"Delete", "a\x7f", "a\x7f"},
                     HostileCase{"C1Control", "a\xC2\x9Bm", "a\xC2\x9Bm"},
+                    HostileCase{"RightToLeft", "a\u202e\u2066gpj.exe", "a\u202e\u2066gpj.exe"},
+                    HostileCase{"LineSeparator", "a\u2028b", "a\u2028b"},
+                    HostileCase{"Noncharacter", "a\uFFFEb", "a\uFFFEb"},
+                    HostileCase{"PastTheBasicPlane", "\U000E0041\U0001F600",
+                                "\U000E0041\U0001F600"},
                     HostileCase{"NotUtf8",
                                 "a\xff\xfe"
                                 "b",

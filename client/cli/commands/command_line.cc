@@ -22,6 +22,7 @@
 #include "client/cli/flags/flag_values.h"
 #include "client/cli/flags/model_flags.h"
 #include "client/cli/flags/run_flags.h"
+#include "client/cli/output/csv_row.h"
 #include "client/cli/studies/study_command.h"
 #include "client/error_report.h"
 #include "server/base/nearest_word.h"
@@ -146,6 +147,9 @@ void AddGlobalFlags(CLI::App& app, Invocation& invocation) {
          "Stop at the first bad sample")
       ->group(kGlobalGroup);
   app.add_flag("--ascii", global.ascii, "Charts in ASCII")->group(kGlobalGroup);
+  app.add_flag_callback("--csv-raw", CsvRow::WriteAsIs,
+                        "CSV with text as it is, formulas and control characters included")
+      ->group(kGlobalGroup);
 }
 
 void AddAnalysisCommands(CLI::App& app, Invocation& invocation) {

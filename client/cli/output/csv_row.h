@@ -1,7 +1,9 @@
 // CsvRow: one line of RFC 4180 CSV, ended by CRLF.
 //
-// Numbers are written so that they read back to the same value; absent values are empty fields.
-// Thread-safety: none.
+// Numbers are written so that they read back to the same value; absent values are empty fields. In
+// text, control, invisible and direction characters are written as \x1b or \u{202e}, and text that
+// a spreadsheet would take for a formula (= + - @ or a blank character in front) gets a ' before
+// it; numbers and lists of numbers do not. Thread-safety: none.
 #pragma once
 
 #include <concepts>
@@ -14,6 +16,9 @@ namespace sinkd::cli {
 
 class CsvRow {
  public:
+  // From now on text is written as it is, by all rows. To be called before the first one is made.
+  static void WriteAsIs();
+
   CsvRow& Add(std::string_view field);
   CsvRow& Add(const char* field) { return Add(std::string_view(field)); }
   CsvRow& Add(const std::string& field) { return Add(std::string_view(field)); }
@@ -21,7 +26,7 @@ class CsvRow {
   template <typename Number>
     requires(std::integral<Number> || std::floating_point<Number>)
   CsvRow& Add(Number value) {
-    return Add(fmt::format("{}", value));
+    return Append(fmt::format("{}", value));
   }
   // The value when `present`, else an empty field.
   template <typename Value>
@@ -32,6 +37,8 @@ class CsvRow {
   std::string Take() { return std::move(line_) + "\r\n"; }
 
  private:
+  CsvRow& Append(std::string_view field);  // quoted where CSV needs it
+
   std::string line_;
   bool any_ = false;
 };
