@@ -40,10 +40,15 @@ TEST(LoadWarnings, TensorsThatNothingReadsAreNamed) {
 }
 
 TEST(LoadWarnings, TiedHeadsInAnyFormAndOldBuffersAreNone) {
-  for (const std::string name : {"llama_head_only", "opt_head_only", "qwen2_other_head",
-                                 "gpt_neox_old_buffers", "gpt2_base_model", "llama_float8"}) {
+  for (const std::string name : {"llama_head_only", "opt_head_only", "gpt_neox_old_buffers",
+                                 "gpt2_base_model", "llama_float8"}) {
     EXPECT_THAT(WarningsOf("families/" + name), IsEmpty()) << name;
   }
+}
+
+TEST(LoadWarnings, ATiedHeadThatDiffersFromTheEmbeddingIsNamed) {
+  EXPECT_THAT(WarningsOf("families/qwen2_other_head"),
+              ElementsAre(HasSubstr("tie_word_embeddings is true, but lm_head.weight differs")));
 }
 
 TEST(LearnedPositions, ASamplePastTheTableIsRefusedByValueAndLimit) {
