@@ -28,6 +28,7 @@ SampleRecord Describe(const SampleFacts& facts, const Trace& trace) {
   record.response_tokens = facts.response_tokens;
   record.chat_rendered = facts.chat_rendered;
   record.token_spans_boundary = facts.token_spans_boundary;
+  record.arithmetic = facts.arithmetic;
   return record;
 }
 

@@ -23,7 +23,8 @@ struct SampleFacts {
   int64_t response_tokens = 0;
   bool chat_rendered = false;
   bool token_spans_boundary = false;
-  bool bfloat16 = false;  // computed in bfloat16: margins under 0.01 are undecided
+  bool bfloat16 = false;   // computed in bfloat16: margins under 0.01 are undecided
+  std::string arithmetic;  // as in SampleRecord
 };
 
 // `token_text` turns a token id into readable text; it is called for sinks, and for all tokens

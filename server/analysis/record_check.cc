@@ -45,6 +45,10 @@ class RecordChecker {
     const Part whole{};
     SINKD_RETURN_IF_ERROR(Integer(whole, "sample_index", record_.sample_index, 0, kMostIndex));
     SINKD_RETURN_IF_ERROR(Size(whole, "sample_id", record_.sample_id.size(), 0, kMostIdBytes));
+    SINKD_RETURN_IF_ERROR(Size(whole, "arithmetic", record_.arithmetic.size(), 0, kMostIdBytes));
+    if (record_.arithmetic.find('\n') != std::string::npos) {
+      return Bad(whole, "arithmetic", "several lines", "it is one line");
+    }
     SINKD_RETURN_IF_ERROR(Integer(whole, "layers", record_.layers, 2, kMostLayers));
     SINKD_RETURN_IF_ERROR(Integer(whole, "positions", record_.positions, 1, kMostCount));
     SINKD_RETURN_IF_ERROR(

@@ -77,6 +77,7 @@ struct SampleRecord {
   Sink primary;             // p0; its layers are the window
   std::vector<Sink> sinks;  // positions > p0, ascending
   bool undecided = false;   // bfloat16 and some margin under 0.01
+  std::string arithmetic;   // what its last digits depend on; empty where it is not known
 
   std::optional<CompensationCurves> compensation;
   std::optional<SinkRateCounts> sink_rate;

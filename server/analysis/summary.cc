@@ -1,6 +1,7 @@
 #include "server/analysis/summary.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include "server/analysis/catalog.h"
 #include "server/analysis/learned_sinks.h"
@@ -20,6 +21,21 @@ absl::Status OtherLayers(int64_t here, int64_t there) {
        .fix = "summarize the records of one model at a time"});
 }
 
+// Samples by how they were computed.
+std::string MixedArithmetic(const std::map<std::string, int64_t>& samples) {
+  constexpr size_t kMostShown = 16;  // imported records can say anything
+  std::vector<std::string> parts;
+  for (const auto& [text, count] : samples) {
+    if (parts.size() == kMostShown) break;
+    parts.push_back(absl::StrCat(count, " in ", text.empty() ? "arithmetic not known" : text));
+  }
+  const size_t others = samples.size() - parts.size();
+  if (others > 0) parts.push_back(absl::StrCat("the rest in ", others, " others"));
+  return absl::StrCat(
+      "the samples were computed in different arithmetic, so last digits may differ: ",
+      absl::StrJoin(parts, "; "));
+}
+
 }  // namespace
 
 Summary::Summary(AnalysisSpec spec) : spec_(std::move(spec)) {
@@ -36,7 +52,8 @@ Summary::Summary(const Summary& other)
       layers_(other.layers_),
       samples_(other.samples_),
       positions_(other.positions_),
-      undecided_samples_(other.undecided_samples_) {
+      undecided_samples_(other.undecided_samples_),
+      arithmetics_(other.arithmetics_) {
   for (const auto& part : other.parts_) parts_.push_back(part->Clone());
 }
 
@@ -56,6 +73,7 @@ absl::Status Summary::Add(const SampleRecord& record) {
   ++samples_;
   positions_ += record.positions;
   if (record.undecided) ++undecided_samples_;
+  ++arithmetics_[record.arithmetic];
   for (const auto& part : parts_) part->Add(record);
   return absl::OkStatus();
 }
@@ -75,6 +93,7 @@ absl::Status Summary::Merge(const Summary& other) {
   samples_ += other.samples_;
   positions_ += other.positions_;
   undecided_samples_ += other.undecided_samples_;
+  for (const auto& [text, samples] : other.arithmetics_) arithmetics_[text] += samples;
   for (size_t i = 0; i < parts_.size(); ++i) parts_[i]->Merge(*other.parts_[i]);
   return absl::OkStatus();
 }
@@ -91,6 +110,7 @@ SummaryReport Summary::Report() const {
         "a model of ",
         layers_, " layers (it needs at least ", kDeepestUnfit + 1, "); use the window rule"));
   }
+  if (arithmetics_.size() > 1) report.notes.push_back(MixedArithmetic(arithmetics_));
   for (const auto& part : parts_) part->Report(report);
   return report;
 }

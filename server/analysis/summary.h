@@ -145,6 +145,7 @@ class Summary {
   int64_t samples_ = 0;
   int64_t positions_ = 0;
   int64_t undecided_samples_ = 0;
+  std::map<std::string, int64_t> arithmetics_;  // samples by SampleRecord::arithmetic
   // Of the requested analyses, in catalog order; then the learned sinks, if any looks at attention.
   std::vector<std::unique_ptr<Accumulator>> parts_;
 };

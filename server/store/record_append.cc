@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 #include <unordered_set>
 #include <utility>
 
@@ -29,25 +31,26 @@ constexpr std::string_view kCount =
     "$4, "
     "tokens = tokens + $5, primary_sinks = primary_sinks + $6, "
     "secondary_sinks = secondary_sinks + $7, noise_sinks = noise_sinks + $8, bytes = bytes + $9, "
-    "samples_without_digest = samples_without_digest + $10 WHERE number = $1";
+    "samples_without_digest = samples_without_digest + $10, arithmetics = $11 WHERE number = $1";
 
 struct RunPosition {
   int64_t number = 0;
   int64_t state = kOpenState;
   int64_t samples = 0;
+  std::set<std::string> arithmetics;
 };
 
 // Locked until the transaction ends, so that sequences have no gaps and appear in order.
 absl::StatusOr<std::optional<RunPosition>> LockRun(Connection& connection,
                                                    std::string_view run_id) {
   std::optional<RunPosition> found;
-  SINKD_RETURN_IF_ERROR(
-      connection.Query(StrCat("SELECT number, state, samples FROM runs WHERE id = $1",
-                              connection.dialect().for_update),
-                       {run_id}, [&](const Row& row) {
-                         found = {row.Integer(0), row.Integer(1), row.Integer(2)};
-                         return true;
-                       }));
+  SINKD_RETURN_IF_ERROR(connection.Query(
+      StrCat("SELECT number, state, samples, arithmetics FROM runs WHERE id = $1",
+             connection.dialect().for_update),
+      {run_id}, [&](const Row& row) {
+        found = {row.Integer(0), row.Integer(1), row.Integer(2), UnpackArithmetics(row.Text(3))};
+        return true;
+      }));
   return found;
 }
 
@@ -68,8 +71,11 @@ absl::StatusOr<std::vector<bool>> FindNew(Connection& connection, const RunPosit
   return is_new;
 }
 
-// Adds the record to the counts, or with -1 takes it out.
+// Adds the record to the counts, or with -1 takes it out; how it was computed stays.
 void Count(const Record& record, int64_t times, RunCounts& counts) {
+  if (!record.arithmetic.empty() && counts.arithmetics.size() < kMostArithmetics) {
+    counts.arithmetics.insert(record.arithmetic);
+  }
   counts.samples += times;
   counts.failed_samples += record.failed ? times : 0;
   counts.tokens += times * record.tokens;
@@ -135,7 +141,7 @@ absl::Status AppendRecords(Connection& connection, StoreTime now, AppendRequest&
   }
   SINKD_ASSIGN_OR_RETURN(const std::vector<bool> is_new,
                          FindNew(connection, *run, request.records));
-  RunCounts counts;
+  RunCounts counts{.arithmetics = run->arithmetics};
   std::vector<Values> rows;
   for (size_t i = 0; i < request.records.size(); ++i) {
     if (!is_new[i]) continue;
@@ -154,10 +160,12 @@ absl::Status AppendRecords(Connection& connection, StoreTime now, AppendRequest&
   });
   request.answer = std::move(kept);
   if (!changed) return absl::OkStatus();
+  const std::string arithmetics = PackArithmetics(counts.arithmetics);
   return connection
-      .Execute(kCount, {run->number, Microseconds(now), counts.samples, counts.failed_samples,
-                        counts.tokens, counts.sinks.primary, counts.sinks.secondary,
-                        counts.sinks.noise, counts.bytes, counts.samples_without_digest})
+      .Execute(kCount,
+               {run->number, Microseconds(now), counts.samples, counts.failed_samples,
+                counts.tokens, counts.sinks.primary, counts.sinks.secondary, counts.sinks.noise,
+                counts.bytes, counts.samples_without_digest, std::string_view(arithmetics)})
       .status();
 }
 

@@ -1,5 +1,8 @@
 #include "server/store/run_rows.h"
 
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
+
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 #include "server/store/store_errors.h"
@@ -30,7 +33,8 @@ NumberedRun ReadRun(const Row& row) {
                                        .secondary = row.Integer(12),
                                        .noise = row.Integer(13)},
                              .bytes = row.Integer(14),
-                             .samples_without_digest = row.Integer(15)}}};
+                             .samples_without_digest = row.Integer(15),
+                             .arithmetics = UnpackArithmetics(row.Text(16))}}};
 }
 
 // Names and values hold no NUL, so it may end each.
@@ -56,6 +60,14 @@ Labels UnpackLabels(std::string_view packed) {
     labels[std::move(name)] = next();
   }
   return labels;
+}
+
+std::string PackArithmetics(const std::set<std::string>& arithmetics) {
+  return absl::StrJoin(arithmetics, "\n");
+}
+
+std::set<std::string> UnpackArithmetics(std::string_view packed) {
+  return absl::StrSplit(packed, '\n', absl::SkipEmpty());
 }
 
 Record ReadRecord(const Row& row, bool with_input) {

@@ -22,7 +22,8 @@ int64_t Microseconds(StoreTime time);
 // "SELECT <these> FROM runs", and the run in such a row.
 inline constexpr std::string_view kRunColumns =
     "number, id, model_id, labels, spec, state, created_us, updated_us, samples, failed_samples, "
-    "tokens, primary_sinks, secondary_sinks, noise_sinks, bytes, samples_without_digest";
+    "tokens, primary_sinks, secondary_sinks, noise_sinks, bytes, samples_without_digest, "
+    "arithmetics";
 struct NumberedRun {
   int64_t number = 0;
   Run run;
@@ -32,6 +33,10 @@ NumberedRun ReadRun(const Row& row);
 // Converts labels to one value and back.
 std::string PackLabels(const Labels& labels);
 Labels UnpackLabels(std::string_view packed);
+
+// RunCounts::arithmetics as one value, and back.
+std::string PackArithmetics(const std::set<std::string>& arithmetics);
+std::set<std::string> UnpackArithmetics(std::string_view packed);
 
 // "SELECT <these> FROM records"; with_input appends ", input".
 inline constexpr std::string_view kRecordColumns =

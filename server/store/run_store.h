@@ -36,6 +36,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -70,6 +71,8 @@ struct RunCounts {
   SinkCounts sinks;
   int64_t bytes = 0;  // of keys, payloads, inputs and studies; the disk holds about a fifth more
   int64_t samples_without_digest = 0;  // records whose input_digest is empty
+  // Record::arithmetic of every record ever added, but for empty ones; the first kMostArithmetics.
+  std::set<std::string> arithmetics;
   bool operator==(const RunCounts&) const = default;
 };
 
@@ -99,11 +102,13 @@ struct Record {
   bool failed = false;
   int64_t tokens = 0;
   SinkCounts sinks;
+  std::string arithmetic;  // how it was computed, one line; only counted, not read back
   std::string payload;
   std::string input_digest;          // of the sample's input, up to 255 bytes; empty: unknown
   std::optional<std::string> input;  // the sample's input, so that it can be run again
 };
 
+inline constexpr size_t kMostArithmetics = 16;
 inline constexpr int64_t kMaxRecordBytes = int64_t{64} << 20;  // key, payload and input together
 
 // Later findings about a run's samples, as the caller's bytes.

@@ -75,6 +75,12 @@ const Migration kMigrations[] = {
              "ALTER TABLE runs ADD COLUMN samples_without_digest BIGINT NOT NULL DEFAULT 0",
              "UPDATE runs SET samples_without_digest = samples",
          }},
+    {.version = 4,
+     .statements =
+         {
+             // One a line. How records were computed that were there before is not known.
+             "ALTER TABLE runs ADD COLUMN arithmetics TEXT NOT NULL DEFAULT ''",
+         }},
 };
 
 absl::StatusOr<int64_t> CurrentVersion(Connection& connection) {

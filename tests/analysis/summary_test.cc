@@ -5,6 +5,8 @@
 #include <iostream>
 #include <random>
 
+#include <gmock/gmock.h>
+
 #include "server/analysis/record_builder.h"
 #include "tests/analysis/oracle_file.h"
 
@@ -291,6 +293,26 @@ TEST(Summary, OfAUnionIsTheMergeOfSummaries) {
   EXPECT_EQ(largest, 0);
   EXPECT_GE(splits, 240);
   std::cout << splits << " random splits, largest difference of a real number " << largest << "\n";
+}
+
+TEST(Summary, SaysWhenRecordsWereComputedDifferently) {
+  const Json oracle = ReadOracle("traces.json");
+  const AnalysisSpec spec = SpecOf(oracle["groups"][0]["spec"]);
+  std::vector<SampleRecord> records = RecordsOf(spec, oracle["groups"][0]);
+  ASSERT_GE(records.size(), 2u);
+  for (SampleRecord& record : records) record.arithmetic = "float32 by MKL (AVX512)";
+  const std::vector<std::string> notes = Fold(spec, records).Report().notes;
+  records.back().arithmetic = "float32 by oneDNN (AVX2)";
+  Summary merged = Fold(spec, {records.begin(), records.end() - 1});
+  EXPECT_EQ(merged.Report().notes, notes);
+  ASSERT_TRUE(merged.Merge(Fold(spec, {records.back()})).ok());
+  const std::vector<std::string> more = merged.Report().notes;
+  ASSERT_EQ(more.size(), notes.size() + 1);
+  const std::string rest = std::to_string(records.size() - 1);
+  EXPECT_THAT(more, ::testing::Contains(
+                        "the samples were computed in different arithmetic, so last "
+                        "digits may differ: " +
+                        rest + " in float32 by MKL (AVX512); 1 in float32 by oneDNN (AVX2)"));
 }
 
 }  // namespace

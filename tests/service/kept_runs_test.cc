@@ -135,6 +135,25 @@ TEST_F(KeptRunsTest, ASampleThatWouldFailAgainIsKeptAsFailed) {
             BytesOf(*DetailsOf(first.errors[0].status()).info));
 }
 
+TEST_F(KeptRunsTest, RecordsSayHowTheyWereComputedAndAResumeWhatTheRunHolds) {
+  const Heard first = Analyze(RunSpec("run"), {TextSample("a!b", "one")});
+  const std::string arithmetic = first.started.arithmetic();
+  EXPECT_THAT(arithmetic, HasSubstr("float32 by "));
+  EXPECT_EQ(first.started.stored_arithmetics_size(), 0);
+  EXPECT_EQ(first.records[0].arithmetic(), arithmetic);
+
+  // As another machine would have computed them.
+  std::vector<Record> others = Stored("run");
+  for (Record& record : others) record.arithmetic = "float32 by hand";
+  NewRun run{.id = "other", .model_id = "fake", .spec = store_.Get("run")->spec};
+  ASSERT_TRUE(store_.Create(run, IfExists::kFail).ok());
+  ASSERT_TRUE(store_.Append("other", others).ok());
+  const Heard resumed = Analyze(RunSpec("other"), {TextSample("c", "two")});
+  EXPECT_THAT(resumed.started.stored_arithmetics(), ElementsAre("float32 by hand"));
+  EXPECT_THAT(store_.Get("other")->counts.arithmetics,
+              ::testing::UnorderedElementsAre("float32 by hand", arithmetic));
+}
+
 TEST_F(KeptRunsTest, TheSameIdWithAnotherTextIsAnErrorOfThatSample) {
   const Heard first = Analyze(
       RunSpec("run"), {TextSample("a!b", "one"), IdsSample({1, 2, testing::kVocabulary}, "bad")});

@@ -192,6 +192,28 @@ TEST_P(RunStoreTest, CountsAreTheSumsOverTheRecords) {
   EXPECT_EQ(store->Get("run-1")->counts, expected);
 }
 
+TEST_P(RunStoreTest, TheRunKnowsHowItsRecordsWereComputed) {
+  const auto record = [](const std::string& key, const std::string& arithmetic) {
+    return Record{.sample_key = key, .arithmetic = arithmetic, .payload = "p"};
+  };
+  const auto store = Open();
+  ASSERT_TRUE(store->Create({.id = "run", .model_id = "m"}, IfExists::kFail).ok());
+  const std::vector<Record> first = {record("a", "AVX512"), record("b", ""), record("c", "AVX2")};
+  ASSERT_TRUE(store->Append("run", first).ok());
+  EXPECT_THAT(store->Get("run")->counts.arithmetics, ElementsAre("AVX2", "AVX512"));
+  // What is not kept does not count.
+  const std::vector<Record> second = {record("a", "AMX"), record("d", "AVX2")};
+  ASSERT_TRUE(store->Append("run", second).ok());
+  EXPECT_THAT(store->Get("run")->counts.arithmetics, ElementsAre("AVX2", "AVX512"));
+  std::vector<Record> many;
+  for (const std::string name :
+       {"e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"}) {
+    many.push_back(record(name, "arithmetic " + name));
+  }
+  ASSERT_TRUE(store->Append("run", many).ok());
+  EXPECT_EQ(store->Get("run")->counts.arithmetics.size(), kMostArithmetics);
+}
+
 TEST_P(RunStoreTest, AddingRecordsIsAChangeAndAddingNoneIsNot) {
   const auto store = Open();
   ASSERT_TRUE(store->Create(kRun, IfExists::kFail).ok());

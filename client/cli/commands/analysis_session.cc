@@ -196,6 +196,13 @@ void AnalysisSession::OpenedRun(const v1::AnalyzeStarted& started) {
                       "taken for the same; --replace analyses them again",
                       Grouped(unknown)));
     }
+    for (const std::string& stored : started.stored_arithmetics()) {
+      if (stored == started.arithmetic()) continue;
+      Say(fmt::format(
+          "some of them were computed in {}; the rest will be in {}, so last digits may "
+          "differ",
+          client::MakePrintable(stored), client::MakePrintable(started.arithmetic())));
+    }
   }
 }
 

@@ -80,6 +80,9 @@ std::string Card(const v1::Run& run, const Terminal& terminal) {
   line("sinks", fmt::format("{} secondary, {} primary, {} noise", Grouped(run.secondary_sinks()),
                             Grouped(run.primary_sinks()), Grouped(run.noise_sinks())));
   line("size", Bytes(run.size_bytes()));
+  for (const std::string& arithmetic : run.arithmetics()) {
+    line("computed", client::MakePrintable(arithmetic));
+  }
   line("spec", ToJson(run.spec()));
   return text;
 }

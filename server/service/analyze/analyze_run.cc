@@ -44,6 +44,8 @@ void AnalyzeStream::Announce(const std::optional<RunCounts>& held) {
   if (held) {
     started_->mutable_started()->set_stored_samples(held->samples);
     started_->mutable_started()->set_stored_without_digest(held->samples_without_digest);
+    started_->mutable_started()->mutable_stored_arithmetics()->Assign(held->arithmetics.begin(),
+                                                                      held->arithmetics.end());
   } else if (!run.empty()) {
     record().Note(LogLevel::kInfo, "the run is not kept, since there is no store", {{"run", run}});
   }

@@ -67,6 +67,7 @@ sinks::v1::SampleRecord EncodeWithoutSinks(const SampleRecord& in) {
   if (in.compensation) EncodeCurves(*in.compensation, out.mutable_compensation());
   if (in.sink_rate) EncodeCounts(*in.sink_rate, out.mutable_sink_rate());
   if (in.portrait) EncodePortrait(*in.portrait, out.mutable_portrait());
+  if (!in.arithmetic.empty()) out.set_arithmetic(in.arithmetic);
   out.mutable_learned_sink_mass()->Assign(in.learned_sink_mass.begin(), in.learned_sink_mass.end());
   return out;
 }

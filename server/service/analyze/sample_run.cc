@@ -109,7 +109,8 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
                             .response_tokens = encoded_.response_tokens,
                             .chat_rendered = encoded_.chat_rendered,
                             .token_spans_boundary = encoded_.token_spans_boundary,
-                            .bfloat16 = plan_->runner->info().compute_type == "bfloat16"};
+                            .bfloat16 = plan_->runner->info().compute_type == "bfloat16",
+                            .arithmetic = plan_->arithmetic};
     SampleResult result;
     const auto text_of = [this](int32_t id) { return plan_->runner->TokenText(id); };
     SINKD_ASSIGN_OR_RETURN(result.record, BuildRecord(spec, facts, trace_, text_of));

@@ -50,6 +50,7 @@ struct StreamResources {
 struct StreamPlan {
   StreamSpec spec;
   std::shared_ptr<const SampleRunner> runner;
+  std::string arithmetic;                      // of the runner, for every record
   std::shared_ptr<const Principal> principal;  // whose tokens are counted; null: they are not
   std::shared_ptr<ForwardQueue> queue;         // to the model's device
   std::unique_ptr<Executor::Stream> cpu;

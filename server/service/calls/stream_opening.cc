@@ -64,9 +64,11 @@ absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(
     keeper = std::make_unique<RunKeeper>(*resources.store, spec);
   }
   if (!keeper && spec.summary_only && spec.no_summary) return NothingToAnswer();
+  std::string arithmetic = ArithmeticOf(runner->info());
   return std::shared_ptr<const StreamPlan>(
       new StreamPlan{.spec = std::move(spec),
                      .runner = std::move(runner),
+                     .arithmetic = std::move(arithmetic),
                      .principal = caller.principal,
                      .queue = std::move(queue),
                      .cpu = std::move(cpu),
@@ -90,6 +92,7 @@ sinks::v1::AnalyzeStarted DescribeStream(const StreamPlan& plan, const StreamLim
   out.set_device(info.device);
   out.set_request_id(request_id);
   out.set_server_version(limits.version);
+  out.set_arithmetic(plan.arithmetic);
   return out;
 }
 

@@ -113,6 +113,7 @@ absl::StatusOr<sinks::v1::Run> EncodeRun(const Run& run) {
   out.set_noise_sinks(run.counts.sinks.noise);
   out.set_size_bytes(run.counts.bytes);
   out.set_samples_without_digest(run.counts.samples_without_digest);
+  out.mutable_arithmetics()->Assign(run.counts.arithmetics.begin(), run.counts.arithmetics.end());
   return out;
 }
 

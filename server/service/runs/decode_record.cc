@@ -102,6 +102,7 @@ absl::StatusOr<SampleRecord> DecodeRecord(const sinks::v1::SampleRecord& proto) 
                            DecodeSink(proto, absl::StrCat("sinks[", i, "]"), proto.sinks(i)));
   }
   out.undecided = proto.undecided();
+  out.arithmetic = proto.arithmetic();
   if (proto.has_compensation()) out.compensation = DecodeCurves(proto.compensation());
   if (proto.has_sink_rate()) out.sink_rate = DecodeCounts(proto.sink_rate());
   if (proto.has_portrait()) out.portrait = DecodePortrait(proto.portrait());

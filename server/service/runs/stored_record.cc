@@ -49,6 +49,7 @@ absl::Status TakeOutcome(const sinks::v1::StoredRecord& proto, Record& out) {
       out.sample_index = record.sample_index;
       out.tokens = record.positions;
       out.sinks = CountSinks(record);
+      out.arithmetic = record.arithmetic;
       out.payload = proto.record().SerializeAsString();
       return absl::OkStatus();
     }
@@ -120,6 +121,7 @@ Record KeepRecord(std::string key, std::string input_digest, const SampleRecord&
           .sample_index = record.sample_index,
           .tokens = record.positions,
           .sinks = CountSinks(record),
+          .arithmetic = record.arithmetic,
           .payload = EncodeRecord(record, kOnePart).front().SerializeAsString(),
           .input_digest = std::move(input_digest),
           .input = sample == nullptr ? std::nullopt : std::optional(EncodeInput(*sample))};
