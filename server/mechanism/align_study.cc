@@ -8,6 +8,7 @@
 #include "server/base/status.h"
 #include "server/mechanism/estimates.h"
 #include "server/mechanism/rows.h"
+#include "server/mechanism/sites.h"
 
 namespace sinkd {
 namespace {
@@ -16,10 +17,6 @@ constexpr Site kSites[] = {Site::kMlpIn, Site::kGate,    Site::kUp,
                            Site::kAct,   Site::kProduct, Site::kMlpOut};
 
 }  // namespace
-
-AlignStudy::AlignStudy(const StudyParameters& parameters, const AlignParameters& align,
-                       const StudyModel& model, std::vector<StudySample> samples)
-    : StudyBase(parameters, model, std::move(samples)), align_(align) {}
 
 std::vector<StudyBase::Phase> AlignStudy::Plan() {
   ChooseTargetsOf(/*any_start=*/true);
@@ -77,9 +74,9 @@ absl::Status AlignStudy::Measure(int64_t sample, std::stop_token stop) {
   return absl::OkStatus();
 }
 
-AlignRow AlignStudy::MakeRow(size_t site, PositionGroup group, std::optional<int32_t> l_start,
-                             const std::string& missing) const {
-  const bool target = group == PositionGroup::kTarget;
+v1::AlignRow AlignStudy::MakeRow(size_t site, v1::PositionGroup group,
+                                 std::optional<int32_t> l_start, const std::string& missing) const {
+  const bool target = group == v1::POSITION_GROUP_TARGET;
   const auto& chosen = target ? targets_ : controls_;
   const auto& cosines = target ? target_cosines_ : control_cosines_;
   MeanOf mean;
@@ -90,36 +87,43 @@ AlignRow AlignStudy::MakeRow(size_t site, PositionGroup group, std::optional<int
     values.push_back(cosines[i][site]);
   }
   const std::string_view none = target ? "no targets" : "no controls";
-  AlignRow row{sites_[site], group, l_start, mean.Result(missing.empty() ? none : missing)};
-  if (values.empty()) return row;
-  row.minimum = *std::min_element(values.begin(), values.end());
-  row.median = Median(values);
-  row.maximum = *std::max_element(values.begin(), values.end());
+  v1::AlignRow row;
+  row.set_site(EncodeSite(sites_[site]));
+  row.set_group(group);
+  if (l_start) row.set_l_start(*l_start);
+  *row.mutable_cosine() = mean.Result(missing.empty() ? none : missing);
+  if (!row.cosine().has_value()) return row;
+  row.set_minimum(*std::min_element(values.begin(), values.end()));
+  row.set_median(Median(values));
+  row.set_maximum(*std::max_element(values.begin(), values.end()));
   return row;
 }
 
-StudyFindings AlignStudy::Findings(const std::string& missing) {
-  AlignReport report{.sites = sites_};
+void AlignStudy::AddFindings(const std::string& missing, v1::StudyReport& report) {
+  v1::AlignReport& found = *report.mutable_align();
+  for (const Site site : sites_) found.add_sites(EncodeSite(site));
   std::vector<std::optional<int32_t>> starts = {std::nullopt};
   starts.insert(starts.end(), starts_.begin(), starts_.end());
   for (const std::optional<int32_t>& start : starts) {
     for (size_t site = 0; site < sites_.size(); ++site) {
-      for (const PositionGroup group : {PositionGroup::kTarget, PositionGroup::kControl}) {
-        report.rows.push_back(MakeRow(site, group, start, missing));
+      for (const auto group : {v1::POSITION_GROUP_TARGET, v1::POSITION_GROUP_CONTROL}) {
+        *found.add_rows() = MakeRow(site, group, start, missing);
       }
     }
   }
-  if (!align_.points) return report;
-  int64_t index = 0;
+  if (!align().points()) return;
   const auto add = [&](const std::vector<ChosenPosition>& chosen,
                        const std::vector<std::vector<double>>& cosines) {
     for (size_t i = 0; i < chosen.size(); ++i) {
-      if (Covers(chosen[i])) report.points.push_back({index++, cosines[i]});
+      if (!Covers(chosen[i])) continue;
+      const int index = found.points_size();
+      v1::AlignPoint* point = found.add_points();
+      point->set_index(index);
+      point->mutable_cosines()->Assign(cosines[i].begin(), cosines[i].end());
     }
   };
   add(targets_, target_cosines_);
   add(controls_, control_cosines_);
-  return report;
 }
 
 }  // namespace sinkd

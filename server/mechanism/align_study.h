@@ -7,12 +7,13 @@ namespace sinkd {
 
 class AlignStudy final : public StudyBase {
  public:
-  AlignStudy(const StudyParameters& parameters, const AlignParameters& align,
-             const StudyModel& model, std::vector<StudySample> samples);
+  using StudyBase::StudyBase;
 
  private:
+  const v1::AlignParameters& align() const { return request().align(); }
+
   std::vector<Phase> Plan() override;
-  StudyFindings Findings(const std::string& missing) override;
+  void AddFindings(const std::string& missing, v1::StudyReport& report) override;
 
   // Positions of one sample at one l_start, and where their cosines go.
   struct Group {
@@ -22,10 +23,9 @@ class AlignStudy final : public StudyBase {
   };
   std::vector<Group> GroupsOf(int64_t sample);
   absl::Status Measure(int64_t sample, std::stop_token stop);
-  AlignRow MakeRow(size_t site, PositionGroup group, std::optional<int32_t> l_start,
-                   const std::string& missing) const;
+  v1::AlignRow MakeRow(size_t site, v1::PositionGroup group, std::optional<int32_t> l_start,
+                       const std::string& missing) const;
 
-  const AlignParameters align_;
   std::vector<int32_t> starts_;  // of the targets, ascending
   std::vector<Site> sites_;      // those that the model has at all of them
   // Of each target and of each control, per site; empty until its sample is measured.

@@ -6,6 +6,7 @@
 #include "server/analysis/separation.h"
 #include "server/base/status.h"
 #include "server/engine/placement.h"
+#include "server/mechanism/sites.h"
 
 namespace sinkd {
 namespace {
@@ -13,22 +14,18 @@ namespace {
 constexpr int64_t kStarts = 10;
 constexpr double kPerplexity = 30;
 
-bool Contains(const std::vector<Site>& sites, Site site) {
+bool Contains(const google::protobuf::RepeatedField<int>& sites, v1::Site site) {
   return std::find(sites.begin(), sites.end(), site) != sites.end();
 }
 
 }  // namespace
 
-ClusterStudy::ClusterStudy(const StudyParameters& parameters, const ClusterParameters& cluster,
-                           const StudyModel& model, std::vector<StudySample> samples)
-    : StudyBase(parameters, model, std::move(samples)), cluster_(cluster) {}
-
 std::vector<StudyBase::Phase> ClusterStudy::Plan() {
   ChooseTargetsOf(/*any_start=*/false);
   controls_ = ChooseControls(targets_, detected(), draws());
   if (targets_.empty()) return {};
-  last_ = cluster_.block.value_or(target_l_start_.value_or(0));
-  first_ = static_cast<int32_t>(std::max<int64_t>(0, last_ - cluster_.blocks_before));
+  last_ = cluster().has_block() ? cluster().block() : target_l_start_.value_or(0);
+  first_ = static_cast<int32_t>(std::max<int64_t>(0, last_ - cluster().blocks_before()));
   std::vector<Phase> phases;
   const int64_t at_once = BlocksAtOnce();
   for (int64_t first = first_; first <= last_; first += at_once) {
@@ -41,9 +38,10 @@ std::vector<StudyBase::Phase> ClusterStudy::Plan() {
 std::vector<ClusterStudy::Place> ClusterStudy::PlacesOf(int32_t first, int32_t end) const {
   std::vector<Place> places;
   for (int32_t block = first; block < end; ++block) {
-    for (const Site site : cluster_.sites) places.push_back({block, site});
-    for (const Site site : cluster_.tsne_sites) {
-      if (!Contains(cluster_.sites, site)) places.push_back({block, site});
+    const auto add = [&](int site) { places.push_back({block, static_cast<v1::Site>(site)}); };
+    for (const int site : cluster().sites()) add(site);
+    for (const int site : cluster().tsne_sites()) {
+      if (!Contains(cluster().sites(), static_cast<v1::Site>(site))) add(site);
     }
   }
   return places;
@@ -62,7 +60,7 @@ void ClusterStudy::PlanRun(int32_t first, int32_t end, std::vector<Phase>& phase
   const std::vector<Place> places = PlacesOf(first, end);
   std::vector<Place> present;
   for (const Place& place : places) {
-    if (HasSite(model().info().spec, place.site, place.block)) present.push_back(place);
+    if (HasSite(model().info().spec, DecodeSite(place.site), place.block)) present.push_back(place);
   }
   phases.push_back(ForEachSample("capture", [=, this](int64_t sample, std::stop_token stop) {
     return Capture(present, sample, stop);
@@ -88,7 +86,9 @@ absl::Status ClusterStudy::Capture(const std::vector<Place>& places, int64_t sam
   add(controls_, targets_.size());
   if (positions.empty() || places.empty()) return absl::OkStatus();
   std::vector<CaptureRequest> requests;
-  for (const Place& place : places) requests.push_back({place.site, place.block, positions});
+  for (const Place& place : places) {
+    requests.push_back({DecodeSite(place.site), place.block, positions});
+  }
   SINKD_ASSIGN_OR_RETURN(const std::vector<Matrix> captured,
                          model().Capture(detected(sample).sample.ids, requests, stop));
   for (size_t p = 0; p < places.size(); ++p) {
@@ -108,81 +108,95 @@ absl::Status ClusterStudy::Capture(const std::vector<Place>& places, int64_t sam
 absl::Status ClusterStudy::Compare(Place place, std::stop_token stop) {
   const auto captured = captured_.extract(place);
   const Matrix rows = captured.empty() ? Matrix{} : std::move(captured.mapped());
-  if (Contains(cluster_.sites, place.site)) {
-    SINKD_ASSIGN_OR_RETURN(ClusterRow row, MakeRow(place, rows));
-    report_.rows.push_back(std::move(row));
+  if (Contains(cluster().sites(), place.site)) {
+    SINKD_ASSIGN_OR_RETURN(*report_.add_rows(), MakeRow(place, rows));
   }
-  if (!Contains(cluster_.tsne_sites, place.site)) return absl::OkStatus();
+  if (!Contains(cluster().tsne_sites(), place.site)) return absl::OkStatus();
   return AddMap(place, rows, stop);
 }
 
-absl::StatusOr<ClusterRow> ClusterStudy::MakeRow(Place place, const Matrix& rows) const {
-  ClusterRow row{place.block, place.site};
+absl::StatusOr<v1::ClusterRow> ClusterStudy::MakeRow(Place place, const Matrix& rows) const {
+  v1::ClusterRow row;
+  row.set_block(place.block);
+  row.set_site(place.site);
   if (rows.rows == 0) {
-    row.undefined = "the block has no such site";
+    row.set_undefined("the block has no such site");
     return row;
   }
   // 1: a target, 0: a control.
   std::vector<int32_t> groups(targets_.size(), 1);
   groups.resize(targets_.size() + controls_.size(), 0);
-  const SeparationScore auc = CentroidAuc(rows, groups, parameters().seed);
+  const SeparationScore auc = CentroidAuc(rows, groups, seed());
   if (!auc.undefined.empty()) {
-    row.undefined = auc.undefined;
+    row.set_undefined(auc.undefined);
     return row;
   }
-  SINKD_ASSIGN_OR_RETURN(const KMeansResult clusters, RunKMeans(rows, 2, kStarts, parameters().seed,
-                                                                HomeDevice(model().info().device)));
+  SINKD_ASSIGN_OR_RETURN(const KMeansResult clusters,
+                         RunKMeans(rows, 2, kStarts, seed(), HomeDevice(model().info().device)));
   const SeparationScore rand = AdjustedRand(clusters.labels, groups);
   const SeparationScore silhouette = Silhouette(rows, groups);
-  row.undefined = rand.undefined.empty() ? silhouette.undefined : rand.undefined;
-  if (!row.undefined.empty()) return row;
-  row.adjusted_rand = rand.value;
-  row.silhouette = silhouette.value;
-  row.auc = auc.value;
+  const std::string& undefined = rand.undefined.empty() ? silhouette.undefined : rand.undefined;
+  if (!undefined.empty()) {
+    row.set_undefined(undefined);
+    return row;
+  }
+  row.set_adjusted_rand(rand.value);
+  row.set_silhouette(silhouette.value);
+  row.set_auc(auc.value);
   return row;
 }
 
 absl::Status ClusterStudy::AddMap(Place place, const Matrix& rows, std::stop_token stop) {
   const double most = static_cast<double>(rows.rows - 1) / 3;
   if (most < 1) return absl::OkStatus();
-  const double perplexity = std::min(cluster_.perplexity.value_or(kPerplexity), most);
-  SINKD_ASSIGN_OR_RETURN(TsneResult result,
-                         RunTsne(rows, {.perplexity = perplexity, .seed = parameters().seed},
+  const double perplexity =
+      std::min(cluster().has_perplexity() ? cluster().perplexity() : kPerplexity, most);
+  SINKD_ASSIGN_OR_RETURN(const TsneResult result,
+                         RunTsne(rows, {.perplexity = perplexity, .seed = seed()},
                                  HomeDevice(model().info().device), stop));
-  report_.maps.push_back({place.block, place.site, perplexity, result.divergence,
-                          std::move(result.coordinates.values)});
+  v1::TsneMap* map = report_.add_maps();
+  map->set_block(place.block);
+  map->set_site(place.site);
+  map->set_perplexity(perplexity);
+  map->set_divergence(result.divergence);
+  map->mutable_coordinates()->Assign(result.coordinates.values.begin(),
+                                     result.coordinates.values.end());
   return absl::OkStatus();
 }
 
-DecisionLayer ClusterStudy::DecisionOf(Site site) const {
-  DecisionLayer decision{site};
-  for (auto row = report_.rows.rbegin(); row != report_.rows.rend(); ++row) {
-    if (row->site != site) continue;
-    if (!row->undefined.empty() || row->auc < cluster_.separating_auc) break;
-    decision.block = row->block;
+v1::DecisionLayer ClusterStudy::DecisionOf(v1::Site site) const {
+  v1::DecisionLayer decision;
+  decision.set_site(site);
+  for (auto row = report_.rows().rbegin(); row != report_.rows().rend(); ++row) {
+    if (row->site() != decision.site()) continue;
+    if (row->has_undefined() || row->auc() < cluster().separating_auc()) break;
+    decision.set_block(row->block());
   }
   return decision;
 }
 
-StudyFindings ClusterStudy::Findings(const std::string& missing) {
-  if (report_.rows.empty()) {
-    report_.undefined = missing.empty() ? "no targets" : missing;
-    return report_;
-  }
-  // Without its last block nothing is known to stay.
-  if (!missing.empty()) return report_;
-  for (const Site site : cluster_.sites) report_.decision_layers.push_back(DecisionOf(site));
-  for (const DecisionLayer& decision : report_.decision_layers) {
-    if (!decision.block) continue;
-    const std::pair found(*decision.block, decision.site);
-    if (report_.decision_layer &&
-        std::pair(*report_.decision_layer, *report_.decision_site) < found) {
+// The earliest block at which any site separates, and at that block the earliest site in a block.
+void ClusterStudy::Decide() {
+  for (const int site : cluster().sites()) {
+    const v1::DecisionLayer decision = DecisionOf(static_cast<v1::Site>(site));
+    *report_.add_decision_layers() = decision;
+    if (!decision.has_block()) continue;
+    const std::pair earliest(report_.decision_layer(), report_.decision_site());
+    if (report_.has_decision_layer() && earliest < std::pair(decision.block(), decision.site())) {
       continue;
     }
-    report_.decision_layer = found.first;
-    report_.decision_site = found.second;
+    report_.set_decision_layer(decision.block());
+    report_.set_decision_site(decision.site());
   }
-  return report_;
+}
+
+void ClusterStudy::AddFindings(const std::string& missing, v1::StudyReport& report) {
+  if (report_.rows().empty()) {
+    report_.set_undefined(missing.empty() ? "no targets" : missing);
+  } else if (missing.empty()) {
+    Decide();  // without its last block nothing is known to stay
+  }
+  *report.mutable_cluster() = report_;
 }
 
 }  // namespace sinkd

@@ -14,18 +14,19 @@ class ClusterStudy final : public StudyBase {
  public:
   static constexpr int64_t kCaptureBytes = int64_t{1} << 30;
 
-  ClusterStudy(const StudyParameters& parameters, const ClusterParameters& cluster,
-               const StudyModel& model, std::vector<StudySample> samples);
+  using StudyBase::StudyBase;
 
  private:
+  const v1::ClusterParameters& cluster() const { return request().cluster(); }
+
   struct Place {
     int32_t block = 0;
-    Site site = Site::kResidPre;
+    v1::Site site = v1::SITE_RESID_PRE;
     auto operator<=>(const Place&) const = default;
   };
 
   std::vector<Phase> Plan() override;
-  StudyFindings Findings(const std::string& missing) override;
+  void AddFindings(const std::string& missing, v1::StudyReport& report) override;
 
   // Places of blocks [first, end) that rows or maps are made of.
   std::vector<Place> PlacesOf(int32_t first, int32_t end) const;
@@ -33,14 +34,14 @@ class ClusterStudy final : public StudyBase {
   void PlanRun(int32_t first, int32_t end, std::vector<Phase>& phases);
   absl::Status Capture(const std::vector<Place>& places, int64_t sample, std::stop_token stop);
   absl::Status Compare(Place place, std::stop_token stop);
-  absl::StatusOr<ClusterRow> MakeRow(Place place, const Matrix& rows) const;
+  absl::StatusOr<v1::ClusterRow> MakeRow(Place place, const Matrix& rows) const;
   absl::Status AddMap(Place place, const Matrix& rows, std::stop_token stop);
-  DecisionLayer DecisionOf(Site site) const;
+  v1::DecisionLayer DecisionOf(v1::Site site) const;
+  void Decide();
 
-  const ClusterParameters cluster_;
   int32_t first_ = 0, last_ = 0;      // blocks looked at
   std::map<Place, Matrix> captured_;  // targets, then controls
-  ClusterReport report_;
+  v1::ClusterReport report_;
 };
 
 }  // namespace sinkd

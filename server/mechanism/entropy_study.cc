@@ -11,12 +11,13 @@ namespace {
 
 // The positions of the window, then those of them that neither are the primary sink nor ever
 // become one.
-std::vector<std::vector<int64_t>> WindowsOf(const EntropyParameters& entropy,
+std::vector<std::vector<int64_t>> WindowsOf(const v1::EntropyParameters& entropy,
                                             const SampleRecord& record) {
   std::vector<std::vector<int64_t>> windows(2);
   const std::vector<bool> never = NeverSinks(record);
-  const int64_t end = std::min(entropy.end.value_or(record.positions), record.positions);
-  for (int64_t t = entropy.first; t < end; ++t) {
+  const int64_t end =
+      entropy.has_end() ? std::min<int64_t>(entropy.end(), record.positions) : record.positions;
+  for (int64_t t = entropy.first(); t < end; ++t) {
     windows[0].push_back(t);
     if (never[Trace::At(t)]) windows[1].push_back(t);
   }
@@ -24,10 +25,6 @@ std::vector<std::vector<int64_t>> WindowsOf(const EntropyParameters& entropy,
 }
 
 }  // namespace
-
-EntropyStudy::EntropyStudy(const StudyParameters& parameters, const EntropyParameters& entropy,
-                           const StudyModel& model, std::vector<StudySample> samples)
-    : StudyBase(parameters, model, std::move(samples)), entropy_(entropy) {}
 
 std::vector<StudyBase::Phase> EntropyStudy::Plan() {
   rows_.resize(Trace::At(model().info().spec.blocks));
@@ -37,9 +34,9 @@ std::vector<StudyBase::Phase> EntropyStudy::Plan() {
 
 absl::Status EntropyStudy::Measure(int64_t sample, std::stop_token stop) {
   const DetectedSample& found = detected(sample);
-  const std::vector<std::vector<int64_t>> windows = WindowsOf(entropy_, found.record);
-  SINKD_ASSIGN_OR_RETURN(const auto measured,
-                         model().MeasureEntropy(found.sample.ids, windows, entropy_.alpha, stop));
+  const std::vector<std::vector<int64_t>> windows = WindowsOf(entropy(), found.record);
+  SINKD_ASSIGN_OR_RETURN(const auto measured, model().MeasureEntropy(found.sample.ids, windows,
+                                                                     entropy().alpha(), stop));
   const int64_t rank = std::min(std::ssize(windows[0]), model().info().spec.hidden);
   const auto add = [](Tally& tally, const BlockEntropy& value, double divisor) {
     if (!value.undefined.empty()) {
@@ -59,18 +56,19 @@ absl::Status EntropyStudy::Measure(int64_t sample, std::stop_token stop) {
   return absl::OkStatus();
 }
 
-Estimate EntropyStudy::Tally::Result(const std::string& missing) const {
+v1::Estimate EntropyStudy::Tally::Result(const std::string& missing) const {
   return mean.Result(undefined.empty() ? missing : undefined);
 }
 
-StudyFindings EntropyStudy::Findings(const std::string& missing) {
-  EntropyReport report;
-  for (size_t block = 0; block < rows_.size(); ++block) {
-    const Row& row = rows_[block];
-    report.rows.push_back({static_cast<int32_t>(block), row.entropy.Result(missing),
-                           row.normalized.Result(missing), row.without_sinks.Result(missing)});
+void EntropyStudy::AddFindings(const std::string& missing, v1::StudyReport& report) {
+  v1::EntropyReport& found = *report.mutable_entropy();
+  for (const Row& row : rows_) {
+    v1::EntropyRow* each = found.add_rows();
+    each->set_block(found.rows_size() - 1);
+    *each->mutable_entropy() = row.entropy.Result(missing);
+    *each->mutable_normalized() = row.normalized.Result(missing);
+    *each->mutable_without_sinks() = row.without_sinks.Result(missing);
   }
-  return report;
 }
 
 }  // namespace sinkd

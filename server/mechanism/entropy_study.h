@@ -9,25 +9,25 @@ namespace sinkd {
 
 class EntropyStudy final : public StudyBase {
  public:
-  EntropyStudy(const StudyParameters& parameters, const EntropyParameters& entropy,
-               const StudyModel& model, std::vector<StudySample> samples);
+  using StudyBase::StudyBase;
 
  private:
+  const v1::EntropyParameters& entropy() const { return request().entropy(); }
+
   // A mean and why the last value that did not count is undefined.
   struct Tally {
     MeanOf mean;
     std::string undefined;
-    Estimate Result(const std::string& missing) const;
+    v1::Estimate Result(const std::string& missing) const;
   };
   struct Row {
     Tally entropy, normalized, without_sinks;
   };
 
   std::vector<Phase> Plan() override;
-  StudyFindings Findings(const std::string& missing) override;
+  void AddFindings(const std::string& missing, v1::StudyReport& report) override;
   absl::Status Measure(int64_t sample, std::stop_token stop);
 
-  const EntropyParameters entropy_;
   std::vector<Row> rows_;  // per block
 };
 

@@ -20,15 +20,20 @@ void MeanOf::Add(double value) {
   squares_ += distance * (value - mean_);
 }
 
-Estimate MeanOf::Result(std::string_view none) const {
+v1::Estimate MeanOf::Result(std::string_view none) const {
   if (count_ == 0) return Undefined(none);
-  if (!std::isfinite(mean_)) return {.n = count_, .undefined = "a value is not finite"};
-  Estimate estimate{.value = mean_, .n = count_};
+  v1::Estimate estimate;
+  estimate.set_n(count_);
+  if (!std::isfinite(mean_)) {
+    estimate.set_undefined("a value is not finite");
+    return estimate;
+  }
+  estimate.set_value(mean_);
   if (count_ < 2) return estimate;
   const auto n = static_cast<double>(count_);
   const double half = StudentQuantile975(n - 1) * std::sqrt(squares_ / (n - 1) / n);
-  estimate.lower = mean_ - half;
-  estimate.upper = mean_ + half;
+  estimate.set_lower(mean_ - half);
+  estimate.set_upper(mean_ + half);
   return estimate;
 }
 
@@ -37,19 +42,21 @@ void ShareOf::Add(bool hit) {
   hits_ += hit ? 1 : 0;
 }
 
-Estimate ShareOf::Result(std::string_view none) const {
+v1::Estimate ShareOf::Result(std::string_view none) const {
   if (count_ == 0) return Undefined(none);
   const auto n = static_cast<double>(count_);
   const double share = static_cast<double>(hits_) / n;
-  Estimate estimate{.value = share, .n = count_};
+  v1::Estimate estimate;
+  estimate.set_n(count_);
+  estimate.set_value(share);
   if (count_ < 2) return estimate;
   const double square = kNormal975 * kNormal975;
   const double middle = (share + square / (2 * n)) / (1 + square / n);
   const double half =
       kNormal975 / (1 + square / n) * std::sqrt(share * (1 - share) / n + square / (4 * n * n));
   // At the ends the two terms cancel, but not to the last bit.
-  estimate.lower = hits_ == 0 ? 0.0 : middle - half;
-  estimate.upper = hits_ == count_ ? 1.0 : middle + half;
+  estimate.set_lower(hits_ == 0 ? 0.0 : middle - half);
+  estimate.set_upper(hits_ == count_ ? 1.0 : middle + half);
   return estimate;
 }
 
@@ -60,8 +67,11 @@ double Median(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-Estimate Undefined(std::string_view reason) {
-  return {.undefined = std::string(reason)};
+v1::Estimate Undefined(std::string_view reason) {
+  v1::Estimate estimate;
+  estimate.set_n(0);
+  if (!reason.empty()) estimate.set_undefined(std::string(reason));
+  return estimate;
 }
 
 }  // namespace sinkd

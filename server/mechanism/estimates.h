@@ -7,9 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "server/mechanism/study_report.h"
+#include "sinks/v1/mechanism.pb.h"
 
 namespace sinkd {
+
+namespace v1 = ::sinks::v1;
 
 class MeanOf {
  public:
@@ -19,7 +21,7 @@ class MeanOf {
 
   // Student's 95% interval from two values on. Undefined without values, for the reason given, and
   // when a value is not finite.
-  Estimate Result(std::string_view none) const;
+  v1::Estimate Result(std::string_view none) const;
 
  private:
   int64_t count_ = 0;
@@ -32,7 +34,7 @@ class ShareOf {
   void Add(bool hit);
 
   // Wilson's 95% interval from two values on; undefined without values, for the reason given.
-  Estimate Result(std::string_view none) const;
+  v1::Estimate Result(std::string_view none) const;
 
  private:
   int64_t count_ = 0;
@@ -42,7 +44,7 @@ class ShareOf {
 // As numpy: the mean of the two middle values when their number is even. Of at least one value.
 double Median(std::vector<double> values);
 
-// An Estimate that says only why it has no value.
-Estimate Undefined(std::string_view reason);
+// An estimate that says only why it has no value.
+v1::Estimate Undefined(std::string_view reason);
 
 }  // namespace sinkd

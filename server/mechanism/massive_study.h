@@ -7,20 +7,20 @@ namespace sinkd {
 
 class MassiveStudy final : public StudyBase {
  public:
-  MassiveStudy(const StudyParameters& parameters, const MassiveParameters& massive,
-               const StudyModel& model, std::vector<StudySample> samples);
+  using StudyBase::StudyBase;
 
  private:
-  std::vector<Phase> Plan() override;
-  StudyFindings Findings(const std::string& missing) override;
-  absl::Status Measure(int64_t sample, std::stop_token stop);
-  MassiveRow MakeRow(int64_t sample, int32_t block, const BlockEntries& entries) const;
-  void Merge(const MassiveRow& row);
+  const v1::MassiveParameters& massive() const { return request().massive(); }
 
-  const MassiveParameters massive_;
-  std::vector<MassiveRow> overall_;           // per block
+  std::vector<Phase> Plan() override;
+  void AddFindings(const std::string& missing, v1::StudyReport& report) override;
+  absl::Status Measure(int64_t sample, std::stop_token stop);
+  v1::MassiveRow MakeRow(int64_t sample, int32_t block, const BlockEntries& entries) const;
+  void Merge(const v1::MassiveRow& row);
+
+  std::vector<v1::MassiveRow> overall_;       // per block
   std::vector<std::vector<double>> medians_;  // per block, of each sample
-  std::vector<MassiveRow> per_sample_;
+  std::vector<v1::MassiveRow> per_sample_;
 };
 
 }  // namespace sinkd

@@ -6,10 +6,6 @@
 
 namespace sinkd {
 
-NormsStudy::NormsStudy(const StudyParameters& parameters, const StudyModel& model,
-                       std::vector<StudySample> samples)
-    : StudyBase(parameters, model, std::move(samples)) {}
-
 std::vector<StudyBase::Phase> NormsStudy::Plan() {
   for (Group* group : {&primary_, &secondary_, &rest_}) {
     group->blocks.resize(Trace::At(model().info().spec.blocks));
@@ -51,25 +47,32 @@ void NormsStudy::Add(const RowNorms& norms, int64_t position, Group& group) {
   }
 }
 
-GroupNorms NormsStudy::Sum(const std::array<Values, 3>& values, std::string_view none) {
-  const auto median = [](const Values& kind) -> std::optional<double> {
-    if (kind.kept.empty()) return std::nullopt;
+v1::GroupNorms NormsStudy::Sum(const std::array<Values, 3>& values, std::string_view none) {
+  const auto& [key, value, state] = values;
+  const auto median = [](const Values& kind) {
     return Median({kind.kept.begin(), kind.kept.end()});
   };
-  return {values[0].mean.Result(none), values[1].mean.Result(none), values[2].mean.Result(none),
-          median(values[0]),           median(values[1]),           median(values[2])};
+  v1::GroupNorms norms;
+  *norms.mutable_key() = key.mean.Result(none);
+  *norms.mutable_value() = value.mean.Result(none);
+  *norms.mutable_state() = state.mean.Result(none);
+  if (key.kept.empty()) return norms;  // as are the others
+  norms.set_key_median(median(key));
+  norms.set_value_median(median(value));
+  norms.set_state_median(median(state));
+  return norms;
 }
 
-StudyFindings NormsStudy::Findings(const std::string& missing) {
+void NormsStudy::AddFindings(const std::string& missing, v1::StudyReport& report) {
   const auto reason = [&](std::string_view why) { return missing.empty() ? why : missing; };
-  NormsReport report;
+  v1::NormsReport& found = *report.mutable_norms();
   for (size_t block = 0; block < rest_.blocks.size(); ++block) {
-    report.rows.push_back({static_cast<int32_t>(block),
-                           Sum(primary_.blocks[block], reason("no samples")),
-                           Sum(secondary_.blocks[block], reason("no secondary sinks")),
-                           Sum(rest_.blocks[block], reason("no other positions"))});
+    v1::NormsRow* row = found.add_rows();
+    row->set_block(static_cast<int32_t>(block));
+    *row->mutable_primary() = Sum(primary_.blocks[block], reason("no samples"));
+    *row->mutable_secondary() = Sum(secondary_.blocks[block], reason("no secondary sinks"));
+    *row->mutable_rest() = Sum(rest_.blocks[block], reason("no other positions"));
   }
-  return report;
 }
 
 }  // namespace sinkd

@@ -16,8 +16,7 @@ inline constexpr int64_t kMedianPositions = 65536;
 
 class NormsStudy final : public StudyBase {
  public:
-  NormsStudy(const StudyParameters& parameters, const StudyModel& model,
-             std::vector<StudySample> samples);
+  using StudyBase::StudyBase;
 
  private:
   // Norms of one kind (key, value, state) of one group in one block.
@@ -31,10 +30,10 @@ class NormsStudy final : public StudyBase {
   };
 
   std::vector<Phase> Plan() override;
-  StudyFindings Findings(const std::string& missing) override;
+  void AddFindings(const std::string& missing, v1::StudyReport& report) override;
   absl::Status Measure(int64_t sample, std::stop_token stop);
   void Add(const RowNorms& norms, int64_t position, Group& group);
-  static GroupNorms Sum(const std::array<Values, 3>& values, std::string_view none);
+  static v1::GroupNorms Sum(const std::array<Values, 3>& values, std::string_view none);
 
   Group primary_, secondary_, rest_;
 };

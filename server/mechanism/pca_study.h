@@ -9,24 +9,25 @@ namespace sinkd {
 
 class PcaStudy final : public StudyBase {
  public:
-  PcaStudy(const StudyParameters& parameters, const PcaParameters& pca, const StudyModel& model,
-           std::vector<StudySample> samples);
+  using StudyBase::StudyBase;
 
  private:
+  const v1::PcaParameters& pca() const { return request().pca(); }
+
   std::vector<Phase> Plan() override;
-  StudyFindings Findings(const std::string& missing) override;
+  void AddFindings(const std::string& missing, v1::StudyReport& report) override;
 
   absl::Status Capture(int64_t sample, std::stop_token stop);
   void AddOutput(std::span<const float> mlp_out);
 
   absl::Status FindDirections();
   // Every direction at every length, both signs, through the MLP.
-  absl::Status Try(const Matrix& directions, std::vector<PcaDirection>& results,
+  absl::Status Try(const Matrix& directions,
+                   google::protobuf::RepeatedPtrField<v1::PcaDirection>& results,
                    std::stop_token stop) const;
-  PcaTrial MakeTrial(double scale, std::span<const float> output) const;
+  v1::PcaTrial MakeTrial(double scale, std::span<const float> output) const;
 
-  const PcaParameters pca_;
-  PcaReport report_;
+  v1::PcaReport report_;
   MeanOf norm_;  // ||mlp_in|| of the targets
   Matrix rows_;  // mlp_in of the targets and controls, in the order in which they were captured
   Matrix components_, random_;

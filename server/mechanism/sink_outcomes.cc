@@ -43,9 +43,13 @@ void OutcomeTally::Add(const Sink& sink, int64_t primary, const JudgedPass& base
   lifetime_.Add(changed.sinks.LifetimeOf(position) - base.sinks.LifetimeOf(position));
 }
 
-SinkOutcome OutcomeTally::Result(std::string_view none) const {
-  return {suppressed_.Result(none), cosine_.Result(none), norm_.Result(none),
-          lifetime_.Result(none)};
+v1::SinkOutcome OutcomeTally::Result(std::string_view none) const {
+  v1::SinkOutcome outcome;
+  *outcome.mutable_suppressed() = suppressed_.Result(none);
+  *outcome.mutable_cosine_change() = cosine_.Result(none);
+  *outcome.mutable_norm_change() = norm_.Result(none);
+  *outcome.mutable_lifetime_change() = lifetime_.Result(none);
+  return outcome;
 }
 
 }  // namespace sinkd

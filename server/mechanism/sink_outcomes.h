@@ -43,7 +43,7 @@ class OutcomeTally {
   void Add(const Sink& sink, int64_t primary, const JudgedPass& base, const JudgedPass& changed);
 
   // `none`: why there may be nothing.
-  SinkOutcome Result(std::string_view none) const;
+  v1::SinkOutcome Result(std::string_view none) const;
 
  private:
   ShareOf suppressed_;

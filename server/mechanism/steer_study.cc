@@ -19,23 +19,19 @@ bool Contains(const std::vector<int64_t>& ascending, int64_t value) {
 
 }  // namespace
 
-SteerStudy::SteerStudy(const StudyParameters& parameters, const SteerParameters& steer,
-                       const StudyModel& model, std::vector<StudySample> samples)
-    : StudyBase(parameters, model, std::move(samples)), steer_(steer), sweep_(model) {}
-
 std::vector<StudyBase::Phase> SteerStudy::Plan() {
   ChooseTargetsOf(/*any_start=*/false);
-  if (!steer_.block && !target_l_start_) {
+  if (!steer().has_block() && !target_l_start_) {
     undefined_ = "no targets, and no block named";
     return {};
   }
-  block_ = steer_.block.value_or(target_l_start_.value_or(0));
+  block_ = steer().has_block() ? steer().block() : target_l_start_.value_or(0);
   const auto load_head = [this](int64_t, std::stop_token stop) { return sweep_.LoadHead(stop); };
   return {ForEachSample(
               "capture",
               [this](int64_t sample, std::stop_token stop) { return FindPositions(sample, stop); }),
           {"choose norms", 1, [this](int64_t, std::stop_token) { return ChooseTaus(); }},
-          {"load head", steer_.loss ? 1 : 0, load_head},
+          {"load head", steer().loss() ? 1 : 0, load_head},
           MeasureEachSample("steer", [this](int64_t sample, std::stop_token stop) {
             return Measure(sample, stop);
           })};
@@ -52,7 +48,7 @@ absl::Status SteerStudy::FindPositions(int64_t sample, std::stop_token stop) {
   std::vector<int64_t> steered;
   for (int64_t i = 1; i < captured[0].rows; ++i) {
     const std::span<const float> row = captured[0].Row(i);
-    if (Cosine(row, captured[0].Row(0)) <= steer_.cosine_threshold) continue;
+    if (Cosine(row, captured[0].Row(0)) <= steer().cosine_threshold()) continue;
     steered.push_back(request.positions[static_cast<size_t>(i)]);
     norm_.Add(Norm(row));
   }
@@ -66,7 +62,7 @@ absl::Status SteerStudy::ChooseTaus() {
     undefined_ = "nowhere does the MLP write along the primary sink's direction";
     return absl::OkStatus();
   }
-  std::set<double> taus(steer_.taus.begin(), steer_.taus.end());
+  std::set<double> taus(steer().taus().begin(), steer().taus().end());
   if (taus.empty()) {
     for (const double multiple : kTauMultiples) taus.insert(multiple * norm_.mean());
   }
@@ -78,7 +74,7 @@ absl::Status SteerStudy::ChooseTaus() {
 std::vector<Variant> SteerStudy::MakeVariants(const std::vector<int64_t>& positions) {
   const std::vector<float> random = draws().UnitVector(model().info().spec.hidden);
   const EditAction action =
-      steer_.mode == SteerMode::kSet ? EditAction::kSetNorm : EditAction::kClipNorm;
+      steer().mode() == v1::STEER_MODE_CLIP ? EditAction::kClipNorm : EditAction::kSetNorm;
   std::vector<Variant> variants;
   for (size_t r = 1; r < rows_.size(); ++r) {
     const double tau = *rows_[r].tau;
@@ -100,7 +96,7 @@ absl::Status SteerStudy::Measure(int64_t sample, std::stop_token stop) {
   const std::vector<Variant> variants = MakeVariants(positions);
   // A sink at the window's last layer is read, and so scored, by the block after it.
   const InterventionRequest request{
-      .trace = {.last_state = parameters().detection.last_state, .attention = true},
+      .trace = {.last_state = detection().last_state, .attention = true},
       .end_block = std::min<int64_t>(found.record.window_end + 1, found.record.layers),
       .head = sweep_.head()};
   // A sample counts only when all its variants ran.
@@ -120,7 +116,7 @@ void SteerStudy::Judge(int64_t sample, Pass pass, const PassOutcome& base,
                        const PassOutcome& outcome, Row& row) const {
   const SampleRecord& record = detected(sample).record;
   const std::vector<int64_t>& steered = positions_[static_cast<size_t>(sample)];
-  const SinkMap after(parameters().detection, record, outcome.trace);
+  const SinkMap after(detection(), record, outcome.trace);
   for (const int64_t position : steered) {
     const int32_t lifetime = after.LifetimeOf(position);
     (pass == Pass::kRandom ? row.random_lifetime : row.lifetime).Add(lifetime);
@@ -134,7 +130,7 @@ void SteerStudy::Judge(int64_t sample, Pass pass, const PassOutcome& base,
     if (sink.score) row.score.Add(*sink.score);
   }
   if (pass != Pass::kSteered) return;
-  const SinkMap before(parameters().detection, record, base.trace);
+  const SinkMap before(detection(), record, base.trace);
   for (const Sink& sink : record.sinks) {
     if (Contains(steered, sink.position)) continue;
     row.untouched.Add(after.LifetimeOf(sink.position) - before.LifetimeOf(sink.position));
@@ -142,31 +138,40 @@ void SteerStudy::Judge(int64_t sample, Pass pass, const PassOutcome& base,
   if (base.loss && outcome.loss) row.loss.Add(*outcome.loss - *base.loss);
 }
 
-StudyFindings SteerStudy::Findings(const std::string& missing) {
-  SteerReport report{.block = block_, .cost = sweep_.cost(), .undefined = undefined_};
+void SteerStudy::AddFindings(const std::string& missing, v1::StudyReport& report) {
+  v1::SteerReport& found = *report.mutable_steer();
+  int64_t positions = 0;
   for (int64_t s = 0; s < std::min<int64_t>(covered(), std::ssize(positions_)); ++s) {
-    report.steered += std::ssize(positions_[static_cast<size_t>(s)]);
+    positions += std::ssize(positions_[static_cast<size_t>(s)]);
   }
-  if (rows_.empty() && undefined_.empty()) report.undefined = missing;
+  found.set_block(block_);
+  found.set_steered(positions);
+  *found.mutable_cost() = sweep_.cost();
+  const std::string& undefined = rows_.empty() && undefined_.empty() ? missing : undefined_;
+  if (!undefined.empty()) found.set_undefined(undefined);
   const auto reason = [&](std::string_view why) { return missing.empty() ? why : missing; };
-  for (const Row& row : rows_) {
-    const std::string_view no_positions = reason("no steered positions");
-    SteerRow result{.tau = row.tau,
-                    .mlp_norm = row.mlp_norm.Result(no_positions),
-                    .lifetime = row.lifetime.Result(no_positions),
-                    .sinks = row.sinks.Result(no_positions),
-                    .score = row.score.Result(reason("no sinks with a score"))};
-    const bool steered = row.tau.has_value();
-    const std::string_view none = "not steered";
-    result.untouched_lifetime_change =
-        row.untouched.Result(steered ? reason("no other sinks") : none);
-    result.random_lifetime = row.random_lifetime.Result(steered ? no_positions : none);
-    if (steer_.loss) {
-      result.loss_change = row.loss.Result(steered ? reason("no sample of two tokens") : none);
-    }
-    report.rows.push_back(std::move(result));
+  for (const Row& row : rows_) *found.add_rows() = MakeRow(row, reason);
+}
+
+v1::SteerRow SteerStudy::MakeRow(
+    const Row& row, const std::function<std::string_view(std::string_view)>& reason) const {
+  const std::string_view no_positions = reason("no steered positions");
+  v1::SteerRow result;
+  if (row.tau) result.set_tau(*row.tau);
+  *result.mutable_mlp_norm() = row.mlp_norm.Result(no_positions);
+  *result.mutable_lifetime() = row.lifetime.Result(no_positions);
+  *result.mutable_sinks() = row.sinks.Result(no_positions);
+  *result.mutable_score() = row.score.Result(reason("no sinks with a score"));
+  const bool steered = row.tau.has_value();
+  const std::string_view none = "not steered";
+  *result.mutable_untouched_lifetime_change() =
+      row.untouched.Result(steered ? reason("no other sinks") : none);
+  *result.mutable_random_lifetime() = row.random_lifetime.Result(steered ? no_positions : none);
+  if (steer().loss()) {
+    *result.mutable_loss_change() =
+        row.loss.Result(steered ? reason("no sample of two tokens") : none);
   }
-  return report;
+  return result;
 }
 
 }  // namespace sinkd

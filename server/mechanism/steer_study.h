@@ -13,10 +13,11 @@ namespace sinkd {
 
 class SteerStudy final : public StudyBase {
  public:
-  SteerStudy(const StudyParameters& parameters, const SteerParameters& steer,
-             const StudyModel& model, std::vector<StudySample> samples);
+  using StudyBase::StudyBase;
 
  private:
+  const v1::SteerParameters& steer() const { return request().steer(); }
+
   // One tau, or the pass as it is.
   struct Row {
     std::optional<double> tau;
@@ -26,7 +27,11 @@ class SteerStudy final : public StudyBase {
   enum class Pass { kUnsteered, kSteered, kRandom };
 
   std::vector<Phase> Plan() override;
-  StudyFindings Findings(const std::string& missing) override;
+  void AddFindings(const std::string& missing, v1::StudyReport& report) override;
+
+  // `reason` turns why a number may be missing into why it is.
+  v1::SteerRow MakeRow(const Row& row,
+                       const std::function<std::string_view(std::string_view)>& reason) const;
 
   absl::Status FindPositions(int64_t sample, std::stop_token stop);
   absl::Status ChooseTaus();
@@ -36,12 +41,11 @@ class SteerStudy final : public StudyBase {
   void Judge(int64_t sample, Pass pass, const PassOutcome& base, const PassOutcome& outcome,
              Row& row) const;
 
-  const SteerParameters steer_;
   int32_t block_ = 0;
   std::vector<std::vector<int64_t>> positions_;  // steered, of each sample, ascending
   MeanOf norm_;                                  // of mlp_out there
   std::vector<Row> rows_;                        // the pass as it is, then by tau
-  VariantSweep sweep_;
+  VariantSweep sweep_{model()};
   std::string undefined_;
 };
 

@@ -1,13 +1,19 @@
 #include "server/mechanism/study.h"
 
+#include <type_traits>
 #include <utility>
-#include <variant>
 
+#include <absl/strings/str_cat.h>
+
+#include "server/base/parameter_check.h"
+#include "server/base/status.h"
+#include "server/engine/decomposition.h"
 #include "server/mechanism/align_study.h"
 #include "server/mechanism/cluster_study.h"
 #include "server/mechanism/entropy_study.h"
 #include "server/mechanism/massive_study.h"
 #include "server/mechanism/norms_study.h"
+#include "server/mechanism/parameter_rules.h"
 #include "server/mechanism/pca_study.h"
 #include "server/mechanism/steer_study.h"
 #include "server/mechanism/swap_study.h"
@@ -15,39 +21,63 @@
 namespace sinkd {
 namespace {
 
-// Makes the study of each choice.
-struct Maker {
-  const StudyParameters& parameters;
-  const StudyModel& model;
-  std::vector<StudySample>& samples;
-
-  template <typename Kind, typename Choice>
-  std::unique_ptr<Study> Make(const Choice& choice) const {
-    return std::make_unique<Kind>(parameters, choice, model, std::move(samples));
-  }
-  std::unique_ptr<Study> operator()(const AlignParameters& p) const { return Make<AlignStudy>(p); }
-  std::unique_ptr<Study> operator()(const PcaParameters& p) const { return Make<PcaStudy>(p); }
-  std::unique_ptr<Study> operator()(const ClusterParameters& p) const {
-    return Make<ClusterStudy>(p);
-  }
-  std::unique_ptr<Study> operator()(const SwapParameters& p) const { return Make<SwapStudy>(p); }
-  std::unique_ptr<Study> operator()(const SteerParameters& p) const { return Make<SteerStudy>(p); }
-  std::unique_ptr<Study> operator()(const EntropyParameters& p) const {
-    return Make<EntropyStudy>(p);
-  }
-  std::unique_ptr<Study> operator()(const NormsParameters&) const {
-    return std::make_unique<NormsStudy>(parameters, model, std::move(samples));
-  }
-  std::unique_ptr<Study> operator()(const MassiveParameters& p) const {
-    return Make<MassiveStudy>(p);
-  }
-};
+absl::Status NoStudy() {
+  return InvalidArgument(
+      "the request names no study",
+      {.reason = "STUDY_MISSING",
+       .subject = "study",
+       .fix = "set one of align, pca, cluster, swap, steer, entropy, norms, massive"});
+}
 
 }  // namespace
 
-std::unique_ptr<Study> NewStudy(StudyParameters parameters, const StudyModel& model,
+void FillStudyDefaults(v1::RunStudyRequest& request) {
+  request.mutable_targets();
+  FillDefaults(request);
+}
+
+absl::Status CheckStudy(const StudyRequest& request, int64_t blocks) {
+  const v1::RunStudyRequest& message = request.message;
+  if (message.study_case() == v1::RunStudyRequest::STUDY_NOT_SET) return NoStudy();
+  SINKD_RETURN_IF_ERROR(ValidateDetection(request.detection, "detection"));
+  SINKD_RETURN_IF_ERROR(CheckParameters(message, "", blocks));
+  // Targets and as many controls make one map.
+  const int64_t limit = message.targets().limit();
+  const bool one_map = message.cluster().tsne_sites().empty() || limit <= kTsneRows / 2;
+  SINKD_RETURN_IF_ERROR(
+      CheckParameter(one_map, "targets.limit", limit,
+                     absl::StrCat("at most ", kTsneRows / 2, " with cluster.tsne_sites")));
+  const v1::EntropyParameters& window = message.entropy();
+  return CheckParameter(!window.has_end() || window.end() > window.first(), "entropy.end",
+                        window.end(), absl::StrCat("over entropy.first, ", window.first()));
+}
+
+std::unique_ptr<Study> NewStudy(StudyRequest request, const StudyModel& model,
                                 std::vector<StudySample> samples) {
-  return std::visit(Maker{parameters, model, samples}, parameters.study);
+  const auto make = [&]<typename Kind>(std::type_identity<Kind>) -> std::unique_ptr<Study> {
+    return std::make_unique<Kind>(std::move(request), model, std::move(samples));
+  };
+  switch (request.message.study_case()) {
+    case v1::RunStudyRequest::kAlign:
+      return make(std::type_identity<AlignStudy>());
+    case v1::RunStudyRequest::kPca:
+      return make(std::type_identity<PcaStudy>());
+    case v1::RunStudyRequest::kCluster:
+      return make(std::type_identity<ClusterStudy>());
+    case v1::RunStudyRequest::kSwap:
+      return make(std::type_identity<SwapStudy>());
+    case v1::RunStudyRequest::kSteer:
+      return make(std::type_identity<SteerStudy>());
+    case v1::RunStudyRequest::kEntropy:
+      return make(std::type_identity<EntropyStudy>());
+    case v1::RunStudyRequest::kNorms:
+      return make(std::type_identity<NormsStudy>());
+    case v1::RunStudyRequest::kMassive:
+      return make(std::type_identity<MassiveStudy>());
+    case v1::RunStudyRequest::STUDY_NOT_SET:
+      break;
+  }
+  return nullptr;
 }
 
 }  // namespace sinkd

@@ -1,9 +1,9 @@
 // Study: one question about why sinks form, asked of some samples, worked on in steps so that
 // others get the device between two of them.
 //
-//   std::unique_ptr<Study> study = NewStudy(parameters, model, std::move(samples));
+//   std::unique_ptr<Study> study = NewStudy(request, model, std::move(samples));
 //   while (!study->done()) status = study->Step(stop);
-//   StudyReport report = study->Report(reason_it_was_ended_early);
+//   sinks::v1::StudyReport report = study->Report(reason_it_was_ended_early);
 //
 // Steps: sinks are detected in batches of samples, targets and controls drawn, then what the study
 // measures is measured sample by sample, then summed up.
@@ -19,12 +19,27 @@
 
 #include <absl/status/status.h>
 
+#include "server/analysis/parameters.h"
 #include "server/engine/model.h"
 #include "server/mechanism/study_model.h"
-#include "server/mechanism/study_parameters.h"
-#include "server/mechanism/study_report.h"
+#include "sinks/v1/mechanism.pb.h"
 
 namespace sinkd {
+
+namespace v1 = ::sinks::v1;
+
+// What a study is asked.
+struct StudyRequest {
+  v1::RunStudyRequest message;    // names a study; parameters with defaults filled in
+  DetectionParameters detection;  // its `detection`
+};
+
+// Fills in the defaults of the study's parameters and of its targets.
+void FillStudyDefaults(v1::RunStudyRequest& request);
+
+// Checks them by their rules and against each other. `blocks`: the model's. INVALID_ARGUMENT naming
+// the field ("swap.controls_per_sample"), its value and its limit.
+absl::Status CheckStudy(const StudyRequest& request, int64_t blocks);
 
 struct StudySample {
   int64_t index = 0;  // place in the request
@@ -48,12 +63,14 @@ class Study {
   virtual bool done() const = 0;
   virtual StepCount progress() const = 0;
 
-  // What was found so far; `partial_reason` is empty for a study that is done. Call it once.
-  virtual StudyReport Report(std::string partial_reason) = 0;
+  // What was found so far, but for `seconds`; `partial_reason` is empty for a study that is done.
+  // Call it once.
+  virtual v1::StudyReport Report(std::string partial_reason) = 0;
 };
 
-// `parameters` are valid for the model; `samples` are not empty, their ids checked.
-std::unique_ptr<Study> NewStudy(StudyParameters parameters, const StudyModel& model,
+// `request` is valid for the model, the samples' ids checked. Without samples there is nothing to
+// step through, and a report that says why it is empty.
+std::unique_ptr<Study> NewStudy(StudyRequest request, const StudyModel& model,
                                 std::vector<StudySample> samples);
 
 }  // namespace sinkd

@@ -27,11 +27,11 @@ std::vector<std::vector<StudySample>> Batch(std::vector<StudySample> samples) {
 
 }  // namespace
 
-StudyBase::StudyBase(const StudyParameters& parameters, const StudyModel& model,
+StudyBase::StudyBase(StudyRequest request, const StudyModel& model,
                      std::vector<StudySample> samples)
-    : parameters_(parameters),
+    : request_(std::move(request)),
       model_(model),
-      draws_(parameters.seed),
+      draws_(seed()),
       batches_(Batch(std::move(samples))) {
   phases_.push_back(
       {"detect", static_cast<int64_t>(batches_.size()), [this](int64_t step, std::stop_token stop) {
@@ -74,8 +74,7 @@ absl::StatusOr<SampleRecord> StudyBase::Detect(const StudySample& sample,
                           .token_ids = sample.ids,
                           .chat_rendered = sample.chat_rendered,
                           .bfloat16 = model_.info().compute_type == "bfloat16"};
-  absl::StatusOr<SampleRecord> record =
-      BuildRecord({.detection = parameters_.detection}, facts, trace, {});
+  absl::StatusOr<SampleRecord> record = BuildRecord({.detection = detection()}, facts, trace, {});
   if (!record.ok()) return NameSample(record.status(), sample.index, {});
   return record;
 }
@@ -83,7 +82,7 @@ absl::StatusOr<SampleRecord> StudyBase::Detect(const StudySample& sample,
 absl::Status StudyBase::DetectBatch(size_t batch, std::stop_token stop) {
   std::vector<TokenIds> ids;
   for (const StudySample& sample : batches_[batch]) ids.push_back(sample.ids);
-  const TraceRequest request = RequiredTrace({.detection = parameters_.detection});
+  const TraceRequest request = RequiredTrace({.detection = detection()});
   SINKD_ASSIGN_OR_RETURN(const std::vector<Trace> traces, model_.Run(ids, request, stop));
   std::vector<DetectedSample> found;
   for (size_t i = 0; i < traces.size(); ++i) {
@@ -110,8 +109,9 @@ StudyBase::Phase StudyBase::MeasureEachSample(std::string_view name, SampleStep 
 }
 
 void StudyBase::ChooseTargetsOf(bool any_start) {
-  const TargetFilter& filter = parameters_.targets;
-  target_l_start_ = any_start ? filter.l_start : ChooseStart(filter, detected_);
+  const v1::TargetFilter& filter = request().targets();
+  target_l_start_ =
+      any_start && !filter.has_l_start() ? std::nullopt : ChooseStart(filter, detected_);
   targets_ = ChooseTargets(filter, target_l_start_, detected_, draws_);
 }
 
@@ -124,35 +124,42 @@ int64_t StudyBase::covered() const {
   return measured_.value_or(static_cast<int64_t>(detected_.size()));
 }
 
-std::vector<StudyPosition> StudyBase::Positions() const {
-  std::vector<StudyPosition> positions;
-  const auto add = [&](const std::vector<ChosenPosition>& chosen, PositionGroup group) {
+void StudyBase::AddPositions(v1::StudyReport& report) const {
+  const auto add = [&](const std::vector<ChosenPosition>& chosen, v1::PositionGroup group) {
     for (const ChosenPosition& each : chosen) {
       if (!Covers(each)) continue;
-      positions.push_back({detected(each.sample).sample.index, each.position, each.token_id, group,
-                           each.l_start, each.same_token});
+      v1::StudyPosition* position = report.add_positions();
+      position->set_sample_index(detected(each.sample).sample.index);
+      position->set_position(each.position);
+      position->set_token_id(each.token_id);
+      position->set_group(group);
+      position->set_l_start(each.l_start);
+      position->set_same_token(each.same_token);
     }
   };
-  add(targets_, PositionGroup::kTarget);
-  add(controls_, PositionGroup::kControl);
-  return positions;
+  add(targets_, v1::POSITION_GROUP_TARGET);
+  add(controls_, v1::POSITION_GROUP_CONTROL);
 }
 
-StudyReport StudyBase::Report(std::string partial_reason) {
-  StudyReport report;
-  report.partial = !partial_reason.empty();
-  report.samples = covered();
+v1::StudyReport StudyBase::Report(std::string partial_reason) {
+  v1::StudyReport report;
+  report.set_partial(!partial_reason.empty());
+  report.set_samples(covered());
+  int64_t tokens = 0, sinks = 0;
   for (int64_t s = 0; s < covered(); ++s) {
-    report.tokens += static_cast<int64_t>(detected(s).sample.ids.size());
-    report.sinks += static_cast<int64_t>(detected(s).record.sinks.size());
+    tokens += static_cast<int64_t>(detected(s).sample.ids.size());
+    sinks += static_cast<int64_t>(detected(s).record.sinks.size());
   }
-  report.targets = std::count_if(targets_.begin(), targets_.end(),
-                                 [this](const ChosenPosition& target) { return Covers(target); });
-  report.controls = ControlCount();
-  report.target_l_start = target_l_start_;
-  report.positions = Positions();
-  report.findings = Findings(partial_reason);
-  report.partial_reason = std::move(partial_reason);
+  report.set_tokens(tokens);
+  report.set_sinks(sinks);
+  report.set_targets(
+      std::count_if(targets_.begin(), targets_.end(),
+                    [this](const ChosenPosition& target) { return Covers(target); }));
+  report.set_controls(ControlCount());
+  if (target_l_start_) report.set_target_l_start(*target_l_start_);
+  AddPositions(report);
+  AddFindings(partial_reason, report);
+  if (report.partial()) report.set_partial_reason(std::move(partial_reason));
   return report;
 }
 

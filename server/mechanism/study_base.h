@@ -25,10 +25,13 @@ class StudyBase : public Study {
  public:
   static constexpr int64_t kBatchTokens = 2048;
 
+  // As NewStudy. Studies inherit it.
+  StudyBase(StudyRequest request, const StudyModel& model, std::vector<StudySample> samples);
+
   absl::Status Step(std::stop_token stop) final;
   bool done() const final;
   StepCount progress() const final;
-  StudyReport Report(std::string partial_reason) final;
+  v1::StudyReport Report(std::string partial_reason) final;
 
  protected:
   // Steps of one kind, done in order.
@@ -39,14 +42,11 @@ class StudyBase : public Study {
   };
   using SampleStep = std::function<absl::Status(int64_t sample, std::stop_token stop)>;
 
-  StudyBase(const StudyParameters& parameters, const StudyModel& model,
-            std::vector<StudySample> samples);
-
   virtual std::vector<Phase> Plan() = 0;
 
-  // What was found so far, without what Plan needs when it was not called yet. `missing` is why
-  // there may be nothing: why the study ended early, or empty.
-  virtual StudyFindings Findings(const std::string& missing) = 0;
+  // Adds what was found so far to the report, as this study's message. Plan may not have been
+  // called yet. `missing` is why there may be nothing: why the study ended early, or empty.
+  virtual void AddFindings(const std::string& missing, v1::StudyReport& report) = 0;
 
   // A phase with a step per detected sample.
   Phase ForEachSample(std::string_view name, SampleStep run);
@@ -73,16 +73,18 @@ class StudyBase : public Study {
     return detected_[static_cast<size_t>(sample)];
   }
   const StudyModel& model() const { return model_; }
-  const StudyParameters& parameters() const { return parameters_; }
+  const v1::RunStudyRequest& request() const { return request_.message; }
+  const DetectionParameters& detection() const { return request_.detection; }
+  uint64_t seed() const { return static_cast<uint64_t>(request().seed()); }
   Draws& draws() { return draws_; }
 
  private:
   absl::Status DetectBatch(size_t batch, std::stop_token stop);
   absl::StatusOr<SampleRecord> Detect(const StudySample& sample, const Trace& trace) const;
   void SkipFinishedPhases();
-  std::vector<StudyPosition> Positions() const;
+  void AddPositions(v1::StudyReport& report) const;
 
-  const StudyParameters parameters_;
+  const StudyRequest request_;
   const StudyModel& model_;
   Draws draws_;
   std::vector<std::vector<StudySample>> batches_;  // to detect

@@ -5,6 +5,7 @@
 
 #include "server/base/status.h"
 #include "server/mechanism/rows.h"
+#include "server/mechanism/sites.h"
 
 namespace sinkd {
 namespace {
@@ -22,23 +23,19 @@ std::vector<int64_t> Draw(const std::vector<int64_t>& positions, int64_t wanted,
 
 }  // namespace
 
-SwapStudy::SwapStudy(const StudyParameters& parameters, const SwapParameters& swap,
-                     const StudyModel& model, std::vector<StudySample> samples)
-    : StudyBase(parameters, model, std::move(samples)), swap_(swap), sweep_(model) {}
-
 std::vector<StudyBase::Phase> SwapStudy::Plan() {
   ChooseTargetsOf(/*any_start=*/false);
   if (targets_.empty()) return {};
-  std::vector<int32_t> blocks = swap_.blocks;
+  std::vector<int32_t> blocks(swap().blocks().begin(), swap().blocks().end());
   if (blocks.empty()) {
     const int32_t last = *target_l_start_;
     for (int32_t b = std::max(0, last + 1 - kDefaultBlocks); b <= last; ++b) blocks.push_back(b);
   }
   for (const int32_t block : blocks) {
-    for (const Site site : swap_.sites) places_.push_back({block, site});
+    for (const int site : swap().sites()) places_.push_back({block, static_cast<v1::Site>(site)});
   }
   const auto load_head = [this](int64_t, std::stop_token stop) { return sweep_.LoadHead(stop); };
-  return {{"load head", swap_.loss ? 1 : 0, load_head},
+  return {{"load head", swap().loss() ? 1 : 0, load_head},
           MeasureEachSample("swap", [this](int64_t sample, std::stop_token stop) {
             return Measure(sample, stop);
           })};
@@ -51,7 +48,7 @@ SwapStudy::Positions SwapStudy::Choose(int64_t sample) {
   }
   if (positions.targets.empty()) return positions;
   positions.controls =
-      Draw(NeverSinksPastPrimary(detected(sample).record), swap_.controls_per_sample, draws());
+      Draw(NeverSinksPastPrimary(detected(sample).record), swap().controls_per_sample(), draws());
   positions.swapped_controls =
       Draw(positions.controls, static_cast<int64_t>(positions.targets.size()), draws());
   return positions;
@@ -63,7 +60,7 @@ absl::StatusOr<std::vector<Variant>> SwapStudy::MakeVariants(int64_t sample,
   std::vector<CaptureRequest> requests;
   int64_t blocks = 0;
   for (const Place& place : places_) {
-    requests.push_back({place.site, place.block, positions.controls});
+    requests.push_back({DecodeSite(place.site), place.block, positions.controls});
     blocks = std::max<int64_t>(blocks, place.block + 1);
   }
   const TokenIds& ids = detected(sample).sample.ids;
@@ -72,7 +69,7 @@ absl::StatusOr<std::vector<Variant>> SwapStudy::MakeVariants(int64_t sample,
   std::vector<Variant> variants;
   for (size_t i = 0; i < places_.size(); ++i) {
     Edit edit{.block = places_[i].block,
-              .site = places_[i].site,
+              .site = DecodeSite(places_[i].site),
               .positions = positions.targets,
               .action = EditAction::kReplace,
               .vector = MeanRow(captured[i])};
@@ -93,7 +90,7 @@ absl::Status SwapStudy::Measure(int64_t sample, std::stop_token stop) {
   SINKD_ASSIGN_OR_RETURN(const std::vector<Variant> variants,
                          MakeVariants(sample, positions, stop));
   const InterventionRequest request{
-      .trace = {.last_state = parameters().detection.last_state, .attention = false},
+      .trace = {.last_state = detection().last_state, .attention = false},
       .end_block = found.record.window_end,
       .head = sweep_.head()};
   // A sample counts only when all its variants ran.
@@ -111,8 +108,8 @@ absl::Status SwapStudy::Measure(int64_t sample, std::stop_token stop) {
 
 void SwapStudy::Judge(const SampleRecord& record, const Positions& positions, bool control_swap,
                       const PassOutcome& base, const PassOutcome& outcome, Place& place) const {
-  const SinkMap before(parameters().detection, record, base.trace);
-  const SinkMap after(parameters().detection, record, outcome.trace);
+  const SinkMap before(detection(), record, base.trace);
+  const SinkMap after(detection(), record, outcome.trace);
   const JudgedPass unchanged{base.trace, before}, changed{outcome.trace, after};
   for (const Sink& sink : record.sinks) {
     const bool target = std::binary_search(positions.targets.begin(), positions.targets.end(),
@@ -127,24 +124,24 @@ void SwapStudy::Judge(const SampleRecord& record, const Positions& positions, bo
   (control_swap ? place.control_loss : place.loss).Add(*outcome.loss - *base.loss);
 }
 
-StudyFindings SwapStudy::Findings(const std::string& missing) {
-  SwapReport report{.cost = sweep_.cost(), .samples_left_out = left_out_};
-  if (places_.empty()) {
-    report.undefined = missing.empty() ? "no targets" : missing;
-    return report;
-  }
+void SwapStudy::AddFindings(const std::string& missing, v1::StudyReport& report) {
+  v1::SwapReport& found = *report.mutable_swap();
+  *found.mutable_cost() = sweep_.cost();
+  found.set_samples_left_out(left_out_);
+  if (places_.empty()) return found.set_undefined(missing.empty() ? "no targets" : missing);
   const std::string none = missing.empty() ? "no targets with controls beside them" : missing;
   const std::string no_others = missing.empty() ? "no other sinks" : missing;
   for (const Place& place : places_) {
-    SwapRow row{place.block, place.site, place.targets.Result(none),
-                place.untouched.Result(no_others), place.control_swap.Result(none)};
-    if (swap_.loss) {
-      row.loss_change = place.loss.Result(none);
-      row.control_loss_change = place.control_loss.Result(none);
-    }
-    report.rows.push_back(std::move(row));
+    v1::SwapRow& row = *found.add_rows();
+    row.set_block(place.block);
+    row.set_site(place.site);
+    *row.mutable_targets() = place.targets.Result(none);
+    *row.mutable_untouched() = place.untouched.Result(no_others);
+    *row.mutable_control_swap() = place.control_swap.Result(none);
+    if (!swap().loss()) continue;
+    *row.mutable_loss_change() = place.loss.Result(none);
+    *row.mutable_control_loss_change() = place.control_loss.Result(none);
   }
-  return report;
 }
 
 }  // namespace sinkd

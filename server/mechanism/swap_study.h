@@ -14,14 +14,15 @@ namespace sinkd {
 
 class SwapStudy final : public StudyBase {
  public:
-  SwapStudy(const StudyParameters& parameters, const SwapParameters& swap, const StudyModel& model,
-            std::vector<StudySample> samples);
+  using StudyBase::StudyBase;
 
  private:
+  const v1::SwapParameters& swap() const { return request().swap(); }
+
   // One block and site.
   struct Place {
     int32_t block = 0;
-    Site site = Site::kResidPost;
+    v1::Site site = v1::SITE_RESID_POST;
     OutcomeTally targets, untouched, control_swap;
     MeanOf loss, control_loss;
   };
@@ -30,7 +31,7 @@ class SwapStudy final : public StudyBase {
   };
 
   std::vector<Phase> Plan() override;
-  StudyFindings Findings(const std::string& missing) override;
+  void AddFindings(const std::string& missing, v1::StudyReport& report) override;
   int64_t ControlCount() const override { return controls_drawn_; }
 
   Positions Choose(int64_t sample);
@@ -41,9 +42,8 @@ class SwapStudy final : public StudyBase {
   void Judge(const SampleRecord& record, const Positions& positions, bool control_swap,
              const PassOutcome& base, const PassOutcome& outcome, Place& place) const;
 
-  const SwapParameters swap_;
   std::vector<Place> places_;
-  VariantSweep sweep_;
+  VariantSweep sweep_{model()};
   int64_t controls_drawn_ = 0;
   int64_t left_out_ = 0;
 };

@@ -8,14 +8,18 @@
 namespace sinkd {
 namespace {
 
-template <typename T>
-bool Contains(const std::vector<T>& values, T value) {
+bool Contains(const google::protobuf::RepeatedField<int32_t>& values, int32_t value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-bool Meets(const TargetFilter& filter, std::optional<int32_t> l_start, const Sink& sink) {
-  return Contains(filter.kinds, sink.kind) && (!l_start || sink.level.l_start == *l_start) &&
-         (filter.token_ids.empty() || Contains(filter.token_ids, sink.token_id));
+v1::SinkKind KindOf(const Sink& sink) {
+  if (sink.kind == SinkKind::kPrimary) return v1::SINK_KIND_PRIMARY;
+  return sink.kind == SinkKind::kSecondary ? v1::SINK_KIND_SECONDARY : v1::SINK_KIND_NOISE;
+}
+
+bool Meets(const v1::TargetFilter& filter, std::optional<int32_t> l_start, const Sink& sink) {
+  return Contains(filter.kinds(), KindOf(sink)) && (!l_start || sink.level.l_start == *l_start) &&
+         (filter.token_ids().empty() || Contains(filter.token_ids(), sink.token_id));
 }
 
 // Calls `visit(sample, sink)` for every sink past a primary one.
@@ -59,9 +63,9 @@ std::vector<ChosenPosition> DrawCandidates(std::span<const DetectedSample> sampl
 
 }  // namespace
 
-std::optional<int32_t> ChooseStart(const TargetFilter& filter,
+std::optional<int32_t> ChooseStart(const v1::TargetFilter& filter,
                                    std::span<const DetectedSample> samples) {
-  if (filter.l_start) return filter.l_start;
+  if (filter.has_l_start()) return filter.l_start();
   std::map<int32_t, int64_t> counts;
   ForEachSink(samples, [&](int64_t, const Sink& sink) {
     if (Meets(filter, std::nullopt, sink)) ++counts[sink.level.l_start];
@@ -74,7 +78,7 @@ std::optional<int32_t> ChooseStart(const TargetFilter& filter,
   return most->first;
 }
 
-std::vector<ChosenPosition> ChooseTargets(const TargetFilter& filter,
+std::vector<ChosenPosition> ChooseTargets(const v1::TargetFilter& filter,
                                           std::optional<int32_t> l_start,
                                           std::span<const DetectedSample> samples, Draws& draws) {
   std::vector<ChosenPosition> found;
@@ -83,8 +87,8 @@ std::vector<ChosenPosition> ChooseTargets(const TargetFilter& filter,
     found.push_back({sample, sink.position, sink.token_id, sink.level.l_start});
   });
   const auto count = static_cast<int64_t>(found.size());
-  if (count <= filter.limit) return found;
-  std::vector<int64_t> chosen = draws.Choose(count, filter.limit);
+  if (count <= filter.limit()) return found;
+  std::vector<int64_t> chosen = draws.Choose(count, filter.limit());
   std::sort(chosen.begin(), chosen.end());
   std::vector<ChosenPosition> targets;
   for (const int64_t index : chosen) targets.push_back(found[Trace::At(index)]);

@@ -16,7 +16,6 @@
 #include "server/analysis/records.h"
 #include "server/mechanism/draws.h"
 #include "server/mechanism/study.h"
-#include "server/mechanism/study_parameters.h"
 
 namespace sinkd {
 
@@ -36,11 +35,11 @@ struct ChosenPosition {
 
 // The filter's l_start or, where it names none, the most frequent among the sinks that meet the
 // rest of it, the lowest of equals; nothing when none does.
-std::optional<int32_t> ChooseStart(const TargetFilter& filter,
+std::optional<int32_t> ChooseStart(const v1::TargetFilter& filter,
                                    std::span<const DetectedSample> samples);
 
 // `l_start` empty: whatever theirs is.
-std::vector<ChosenPosition> ChooseTargets(const TargetFilter& filter,
+std::vector<ChosenPosition> ChooseTargets(const v1::TargetFilter& filter,
                                           std::optional<int32_t> l_start,
                                           std::span<const DetectedSample> samples, Draws& draws);
 

@@ -27,7 +27,7 @@ absl::Status VariantSweep::Run(const TokenIds& ids, std::span<const Variant> var
   const auto count = static_cast<int64_t>(variants.size());
   const int64_t at_once =
       std::max<int64_t>(1, kTraceBytes / TraceBytes(spec, request.trace, positions));
-  StudyCost cost{.naive_block_rows = (1 + count) * positions * spec.blocks};
+  int64_t block_rows = 0;
   for (int64_t first = 0; first < count; first += at_once) {
     const auto some = variants.subspan(static_cast<size_t>(first),
                                        static_cast<size_t>(std::min(at_once, count - first)));
@@ -36,11 +36,18 @@ absl::Status VariantSweep::Run(const TokenIds& ids, std::span<const Variant> var
     for (size_t i = 0; i < some.size(); ++i) {
       on_outcome(first + static_cast<int64_t>(i), outcome.base, outcome.variants[i]);
     }
-    cost.block_rows += outcome.block_rows;
+    block_rows += outcome.block_rows;
   }
-  cost_.block_rows += cost.block_rows;
-  cost_.naive_block_rows += cost.naive_block_rows;
+  block_rows_ += block_rows;
+  naive_block_rows_ += (1 + count) * positions * spec.blocks;
   return absl::OkStatus();
+}
+
+sinks::v1::StudyCost VariantSweep::cost() const {
+  sinks::v1::StudyCost cost;
+  cost.set_block_rows(block_rows_);
+  cost.set_naive_block_rows(naive_block_rows_);
+  return cost;
 }
 
 }  // namespace sinkd

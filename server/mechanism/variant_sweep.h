@@ -13,7 +13,7 @@
 #include <absl/status/status.h>
 
 #include "server/mechanism/study_model.h"
-#include "server/mechanism/study_report.h"
+#include "sinks/v1/mechanism.pb.h"
 
 namespace sinkd {
 
@@ -38,13 +38,14 @@ class VariantSweep {
                    const OnOutcome& on_outcome);
 
   // Counts what was computed beside them.
-  void AddRows(int64_t block_rows) { cost_.block_rows += block_rows; }
-  const StudyCost& cost() const { return cost_; }
+  void AddRows(int64_t block_rows) { block_rows_ += block_rows; }
+  sinks::v1::StudyCost cost() const;
 
  private:
   const StudyModel& model_;
   std::shared_ptr<const Head> head_;
-  StudyCost cost_;
+  int64_t block_rows_ = 0;
+  int64_t naive_block_rows_ = 0;
 };
 
 }  // namespace sinkd

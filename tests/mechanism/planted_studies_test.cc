@@ -4,6 +4,8 @@
 #include <numeric>
 #include <set>
 
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -11,6 +13,7 @@
 #include "server/mechanism/loaded_study_model.h"
 #include "server/mechanism/study.h"
 #include "server/models/checkpoint_loader.h"
+#include "tests/mechanism/toy_study.h"
 
 namespace sinkd {
 namespace {
@@ -41,6 +44,14 @@ class PlantedStudies : public testing::Test {
     model_ = nullptr;
   }
 
+  // Swaps at the blocks from the first to the last.
+  static std::string SwapOf(int32_t first, int32_t last) {
+    std::string blocks;
+    for (int32_t block = first; block <= last; ++block)
+      absl::StrAppend(&blocks, " blocks: ", block);
+    return absl::StrCat("swap {", blocks, " }");
+  }
+
   // The first plant starts at 12, after a trigger.
   static const Json& Target() { return planted_["plants"][0]; }
   static int32_t Start() { return Target()["level"][0]; }
@@ -48,10 +59,10 @@ class PlantedStudies : public testing::Test {
   // Starts later than the first, and needs no trigger.
   static const Json& Other() { return planted_["plants"][3]; }
 
-  static StudyReport Run(StudyChoice study) {
-    StudyParameters parameters{.targets = {.l_start = Start()}, .study = std::move(study)};
-    EXPECT_TRUE(Validate(parameters, model_->info().spec.blocks).ok());
-    auto running = NewStudy(parameters, *model_, Samples());
+  static v1::StudyReport Run(const std::string& study) {
+    const StudyRequest request = Ask(absl::StrCat("targets { l_start: ", Start(), " } ", study));
+    EXPECT_TRUE(CheckStudy(request, model_->info().spec.blocks).ok());
+    auto running = NewStudy(request, *model_, Samples());
     while (!running->done()) {
       const absl::Status status = running->Step({});
       EXPECT_TRUE(status.ok()) << status;
@@ -69,7 +80,7 @@ class PlantedStudies : public testing::Test {
     std::vector<StudySample> samples;
     size_t next = 0;
     for (int64_t s = 0; s < 6; ++s) {
-      StudySample sample{.index = s, .ids = {planted_["primary"]["token_id"].get<int32_t>()}};
+      StudySample sample{.index() = s, .ids = {planted_["primary"]["token_id"].get<int32_t>()}};
       const auto add_text = [&](size_t count) {
         for (size_t i = 0; i < count; ++i) sample.ids.push_back(text[next++ % text.size()]);
       };
@@ -115,138 +126,135 @@ Json PlantedStudies::planted_;
 const LoadedStudyModel* PlantedStudies::model_ = nullptr;
 
 TEST_F(PlantedStudies, AlignFindsInputsApartAndOutputsTogether) {
-  const StudyReport study = Run(AlignParameters{.points = true});
-  EXPECT_EQ(study.targets, kTargets);
-  EXPECT_EQ(study.controls, kTargets);
-  for (const StudyPosition& each : study.positions) {
-    EXPECT_EQ(each.same_token, each.group == PositionGroup::kControl);
+  const v1::StudyReport study = Run("align { points: true }");
+  EXPECT_EQ(study.targets(), kTargets);
+  EXPECT_EQ(study.controls(), kTargets);
+  for (const v1::StudyPosition& each : study.positions()) {
+    EXPECT_EQ(each.same_token(), each.group() == v1::POSITION_GROUP_CONTROL);
   }
-  const auto& report = std::get<AlignReport>(study.findings);
-  for (const AlignRow& row : report.rows) {
-    if (row.group == PositionGroup::kControl) continue;
-    if (row.site == Site::kMlpIn) {
-      EXPECT_GT(row.minimum, -0.3);
-      EXPECT_LT(row.maximum, 0.3);
+  const auto& report = study.align();
+  for (const v1::AlignRow& row : report.rows()) {
+    if (row.group() == v1::POSITION_GROUP_CONTROL) continue;
+    if (row.site() == v1::SITE_MLP_IN) {
+      EXPECT_GT(row.minimum(), -0.3);
+      EXPECT_LT(row.maximum(), 0.3);
     }
-    if (row.site == Site::kMlpOut) {
-      EXPECT_GT(row.minimum, 0.95);
+    if (row.site() == v1::SITE_MLP_OUT) {
+      EXPECT_GT(row.minimum(), 0.95);
     }
   }
 }
 
 TEST_F(PlantedStudies, PcaFindsThePlantedComponentAndNoRandomDirection) {
-  const StudyReport study = Run(PcaParameters{});
-  const auto& report = std::get<PcaReport>(study.findings);
-  EXPECT_EQ(report.block, Start());
-  EXPECT_EQ(report.rows, 2 * kTargets);
-  EXPECT_GE(std::count_if(report.components.begin(), report.components.end(),
-                          [](const PcaDirection& each) { return each.effective; }),
+  const v1::StudyReport study = Run("pca {}");
+  const auto& report = study.pca();
+  EXPECT_EQ(report.block(), Start());
+  EXPECT_EQ(report.rows(), 2 * kTargets);
+  EXPECT_GE(std::count_if(report.components().begin(), report.components().end(),
+                          [](const v1::PcaDirection& each) { return each.effective(); }),
             1);
-  EXPECT_FALSE(report.random.empty());
-  for (const PcaDirection& each : report.random) EXPECT_FALSE(each.effective);
+  EXPECT_FALSE(report.random().empty());
+  for (const v1::PcaDirection& each : report.random()) EXPECT_FALSE(each.effective());
 }
 
 TEST_F(PlantedStudies, ClusterFindsTheBlockInWhichItIsDecided) {
-  const StudyReport study = Run(ClusterParameters{});
-  const auto& report = std::get<ClusterReport>(study.findings);
-  EXPECT_EQ(report.decision_layer, DecidedAt());
+  const v1::StudyReport study = Run("cluster {}");
+  const auto& report = study.cluster();
+  EXPECT_EQ(report.decision_layer(), DecidedAt());
   // Attention writes it at that block and never again; what stays is what it was added to.
-  EXPECT_EQ(report.decision_site, Site::kMlpIn);
-  for (const ClusterRow& row : report.rows) {
-    if (row.block == DecidedAt() && row.site == Site::kAttnOut) {
-      EXPECT_EQ(row.auc, 1);
+  EXPECT_EQ(report.decision_site(), v1::SITE_MLP_IN);
+  for (const v1::ClusterRow& row : report.rows()) {
+    if (row.block() == DecidedAt() && row.site() == v1::SITE_ATTN_OUT) {
+      EXPECT_EQ(row.auc(), 1);
     }
-    if (row.block < DecidedAt()) {
-      EXPECT_LT(row.auc, 0.95) << row.block;
+    if (row.block() < DecidedAt()) {
+      EXPECT_LT(row.auc(), 0.95) << row.block();
     }
   }
 }
 
 TEST_F(PlantedStudies, SwapEndsTargetsFromTheDecisionOnAndTouchesNothingElse) {
-  SwapParameters swap;
-  for (int32_t block = DecidedAt() - 2; block <= Start(); ++block) swap.blocks.push_back(block);
-  const StudyReport study = Run(swap);
-  const auto& report = std::get<SwapReport>(study.findings);
-  EXPECT_EQ(report.samples_left_out, 0);
-  for (const SwapRow& row : report.rows) {
-    SCOPED_TRACE(testing::Message() << "block " << row.block << ", site " << int(row.site));
-    const bool carries = row.site == Site::kResidPost && row.block >= DecidedAt();
-    const bool decides = row.site == Site::kAttnOut && row.block == DecidedAt();
-    const bool makes = row.site == Site::kMlpOut && row.block == Start();
-    EXPECT_EQ(row.targets.suppressed.n, kTargets);
+  const v1::StudyReport study = Run(SwapOf(DecidedAt() - 2, Start()));
+  const auto& report = study.swap();
+  EXPECT_EQ(report.samples_left_out(), 0);
+  for (const v1::SwapRow& row : report.rows()) {
+    SCOPED_TRACE(testing::Message() << "block " << row.block() << ", site " << int(row.site()));
+    const bool carries = row.site() == v1::SITE_RESID_POST && row.block() >= DecidedAt();
+    const bool decides = row.site() == v1::SITE_ATTN_OUT && row.block() == DecidedAt();
+    const bool makes = row.site() == v1::SITE_MLP_OUT && row.block() == Start();
+    EXPECT_EQ(row.targets().suppressed().n(), kTargets);
     if (carries || decides || makes) {
-      EXPECT_GE(*row.targets.suppressed.value, 0.95);
-      EXPECT_LT(*row.targets.lifetime_change.value, 0);
-    } else if (row.site != Site::kResidPost) {
-      EXPECT_EQ(row.targets.suppressed.value, 0);
+      EXPECT_GE(*ValueOf(row.targets().suppressed()), 0.95);
+      EXPECT_LT(*ValueOf(row.targets().lifetime_change()), 0);
+    } else if (row.site() != v1::SITE_RESID_POST) {
+      EXPECT_EQ(ValueOf(row.targets().suppressed()), 0);
     }
-    EXPECT_EQ(row.untouched.suppressed.n, kTargets);
-    EXPECT_EQ(row.untouched.suppressed.value, 0);
-    EXPECT_EQ(row.untouched.lifetime_change.value, 0);
+    EXPECT_EQ(row.untouched().suppressed().n(), kTargets);
+    EXPECT_EQ(ValueOf(row.untouched().suppressed()), 0);
+    EXPECT_EQ(ValueOf(row.untouched().lifetime_change()), 0);
     // Before that the state of a trigger, which can be a control, is still to be read.
-    if (row.site == Site::kResidPost && row.block < DecidedAt()) continue;
-    EXPECT_EQ(row.control_swap.suppressed.value, 0);
-    EXPECT_EQ(row.control_swap.lifetime_change.value, 0);
+    if (row.site() == v1::SITE_RESID_POST && row.block() < DecidedAt()) continue;
+    EXPECT_EQ(ValueOf(row.control_swap().suppressed()), 0);
+    EXPECT_EQ(ValueOf(row.control_swap().lifetime_change()), 0);
   }
 }
 
 TEST_F(PlantedStudies, ASweepOver24BlocksCostsAtMostHalfOfWholePasses) {
-  SwapParameters swap;
-  for (int32_t block = 5; block < 29; ++block) swap.blocks.push_back(block);
-  const StudyReport study = Run(swap);
-  const auto& report = std::get<SwapReport>(study.findings);
-  EXPECT_EQ(report.rows.size(), 72u);
-  EXPECT_LE(2 * report.cost.block_rows, report.cost.naive_block_rows);
-  RecordProperty("block_rows", std::to_string(report.cost.block_rows));
-  RecordProperty("naive_block_rows", std::to_string(report.cost.naive_block_rows));
+  const v1::StudyReport study = Run(SwapOf(5, 28));
+  const auto& report = study.swap();
+  EXPECT_EQ(report.rows().size(), 72);
+  EXPECT_LE(2 * report.cost().block_rows(), report.cost().naive_block_rows());
+  RecordProperty("block_rows", std::to_string(report.cost().block_rows()));
+  RecordProperty("naive_block_rows", std::to_string(report.cost().naive_block_rows()));
 }
 
 TEST_F(PlantedStudies, SteeredSinksLiveAsLongAsTheirNormsLetThem) {
-  SteerParameters steer;
-  for (const Json& row : Target()["steered"]) steer.taus.push_back(row["norm"]);
-  const StudyReport study = Run(steer);
-  const auto& report = std::get<SteerReport>(study.findings);
-  EXPECT_EQ(report.steered, kTargets);
-  ASSERT_EQ(report.rows.size(), steer.taus.size() + 1);
-  EXPECT_EQ(report.rows[0].lifetime.value, Target()["level"][1].get<double>());
-  for (size_t i = 0; i < steer.taus.size(); ++i) {
-    const SteerRow& row = report.rows[i + 1];
-    SCOPED_TRACE(steer.taus[i]);
-    EXPECT_NEAR(*row.mlp_norm.value, steer.taus[i], 1e-4 * steer.taus[i]);
-    EXPECT_EQ(row.lifetime.value, Target()["steered"][i]["lifetime"].get<double>());
-    EXPECT_EQ(row.random_lifetime.value, 0);
-    EXPECT_EQ(row.untouched_lifetime_change.n, kTargets);
-    EXPECT_EQ(row.untouched_lifetime_change.value, 0);
-    EXPECT_TRUE(row.loss_change->value.has_value());
+  std::vector<double> taus;
+  for (const Json& row : Target()["steered"]) taus.push_back(row["norm"]);
+  const v1::StudyReport study =
+      Run(absl::StrCat("steer { taus: [", absl::StrJoin(taus, ","), "] }"));
+  const auto& report = study.steer();
+  EXPECT_EQ(report.steered(), kTargets);
+  ASSERT_EQ(report.rows().size(), std::ssize(taus) + 1);
+  EXPECT_EQ(ValueOf(report.rows()[0].lifetime()), Target()["level"][1].get<double>());
+  for (int i = 0; i < std::ssize(taus); ++i) {
+    const v1::SteerRow& row = report.rows()[i + 1];
+    SCOPED_TRACE(taus[size_t(i)]);
+    EXPECT_NEAR(*ValueOf(row.mlp_norm()), taus[size_t(i)], 1e-4 * taus[size_t(i)]);
+    EXPECT_EQ(ValueOf(row.lifetime()), Target()["steered"][i]["lifetime"].get<double>());
+    EXPECT_EQ(ValueOf(row.random_lifetime()), 0);
+    EXPECT_EQ(row.untouched_lifetime_change().n(), kTargets);
+    EXPECT_EQ(ValueOf(row.untouched_lifetime_change()), 0);
+    EXPECT_TRUE(ValueOf(row.loss_change()).has_value());
   }
 }
 
 TEST_F(PlantedStudies, MassiveEntriesAreThePrimarySinksFromItsBlockOn) {
-  const StudyReport study = Run(MassiveParameters{.top = 1});
-  const auto& report = std::get<MassiveReport>(study.findings);
-  for (const MassiveRow& row : report.rows) {
-    if (row.block < 4) {
-      EXPECT_LT(std::abs(row.entries[0].value), 100);
+  const v1::StudyReport study = Run("massive { top: 1 }");
+  const auto& report = study.massive();
+  for (const v1::MassiveRow& row : report.rows()) {
+    if (row.block() < 4) {
+      EXPECT_LT(std::abs(row.entries()[0].value()), 100);
       continue;
     }
-    EXPECT_EQ(row.entries[0].position, 0);
-    EXPECT_EQ(row.entries[0].channel, 0);
-    EXPECT_NEAR(row.entries[0].value, 2000, 100);
-    EXPECT_LT(row.largest_of_rest, 10);
+    EXPECT_EQ(row.entries()[0].position(), 0);
+    EXPECT_EQ(row.entries()[0].channel(), 0);
+    EXPECT_NEAR(row.entries()[0].value(), 2000, 100);
+    EXPECT_LT(row.largest_of_rest(), 10);
   }
 }
 
 TEST_F(PlantedStudies, NormsOfSecondarySinksJumpWhereTheyStart) {
-  const StudyReport study = Run(NormsParameters{});
-  const auto& report = std::get<NormsReport>(study.findings);
+  const v1::StudyReport study = Run("norms {}");
+  const auto& report = study.norms();
   const double strength = Target()["pulses"][0]["strength"];
   // Half of the secondary sinks start there, the other half later.
-  const auto& before = report.rows[size_t(Start() - 1)].secondary.state;
-  const auto& at = report.rows[size_t(Start())].secondary.state;
-  EXPECT_EQ(at.n, 2 * kTargets);
-  EXPECT_LT(*before.value, 3);
-  EXPECT_NEAR(*at.value, strength / 2, 2);
-  EXPECT_GT(*report.rows[size_t(Start())].primary.state.value, 1900);
+  const auto& before = report.rows()[Start() - 1].secondary().state();
+  const auto& at = report.rows()[Start()].secondary().state();
+  EXPECT_EQ(at.n(), 2 * kTargets);
+  EXPECT_LT(*ValueOf(before), 3);
+  EXPECT_NEAR(*ValueOf(at), strength / 2, 2);
+  EXPECT_GT(*ValueOf(report.rows()[Start()].primary().state()), 1900);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/mechanism/toy_study.h"
+
 namespace sinkd {
 namespace {
 
@@ -33,6 +35,10 @@ DetectedSample SampleOf(TokenIds ids, const std::vector<PlacedSink>& sinks) {
   return sample;
 }
 
+v1::TargetFilter Filter(const std::string& text) {
+  return Ask("targets { " + text + " }").message.targets();
+}
+
 std::vector<int32_t> PositionsOf(const std::vector<ChosenPosition>& chosen) {
   std::vector<int32_t> positions;
   for (const ChosenPosition& each : chosen) positions.push_back(each.position);
@@ -46,24 +52,24 @@ TEST(TargetStart, IsTheMostFrequentOfTheChosenKinds) {
                                     {3, 4, SinkKind::kNoise},
                                     {4, 4, SinkKind::kNoise},
                                     {5, 4, SinkKind::kNoise}})};
-  EXPECT_EQ(ChooseStart({}, samples), 9);
-  EXPECT_EQ(ChooseStart({.kinds = {SinkKind::kNoise}}, samples), 4);
-  EXPECT_EQ(ChooseStart({.kinds = {SinkKind::kPrimary}}, samples), std::nullopt);
+  EXPECT_EQ(ChooseStart(Filter(""), samples), 9);
+  EXPECT_EQ(ChooseStart(Filter("kinds: SINK_KIND_NOISE"), samples), 4);
+  EXPECT_EQ(ChooseStart(Filter("kinds: SINK_KIND_PRIMARY"), samples), std::nullopt);
 }
 
 TEST(TargetStart, IsTheLowestOfEquallyFrequentOnes) {
   const std::vector<DetectedSample> samples = {SampleOf({0, 7, 7, 7}, {{1, 9}, {2, 5}}),
                                                SampleOf({0, 7, 7}, {{1, 9}, {2, 5}})};
-  EXPECT_EQ(ChooseStart({}, samples), 5);
+  EXPECT_EQ(ChooseStart(Filter(""), samples), 5);
 }
 
 TEST(TargetStart, IsWhatTheFilterSays) {
-  EXPECT_EQ(ChooseStart({.l_start = 3}, {}), 3);
+  EXPECT_EQ(ChooseStart(Filter("l_start: 3"), {}), 3);
 }
 
 TEST(TargetStart, LooksAtTheChosenTokensOnly) {
   const std::vector<DetectedSample> samples = {SampleOf({0, 7, 7, 8}, {{1, 9}, {2, 9}, {3, 5}})};
-  EXPECT_EQ(ChooseStart({.token_ids = {8}}, samples), 5);
+  EXPECT_EQ(ChooseStart(Filter("token_ids: 8"), samples), 5);
 }
 
 TEST(Targets, MeetAllThatTheFilterSays) {
@@ -71,11 +77,11 @@ TEST(Targets, MeetAllThatTheFilterSays) {
       SampleOf({0, 7, 8, 7, 7}, {{1, 9}, {2, 9}, {3, 9, SinkKind::kNoise}, {4, 5}}),
       SampleOf({0, 7, 7}, {{2, 9}})};
   Draws draws(0);
-  const auto targets = ChooseTargets({.token_ids = {7}}, 9, samples, draws);
+  const auto targets = ChooseTargets(Filter("token_ids: 7"), 9, samples, draws);
   EXPECT_THAT(PositionsOf(targets), ElementsAre(1, 2));
   EXPECT_EQ(targets[0].sample, 0);
   EXPECT_EQ(targets[1].sample, 1);
-  EXPECT_THAT(PositionsOf(ChooseTargets({}, std::nullopt, samples, draws)),
+  EXPECT_THAT(PositionsOf(ChooseTargets(Filter(""), std::nullopt, samples, draws)),
               ElementsAre(1, 2, 4, 2));
 }
 
@@ -84,12 +90,12 @@ TEST(Targets, OverTheLimitAreDrawnAndStayInOrder) {
   for (int32_t t = 1; t < 100; ++t) sinks.push_back({t, 9});
   const std::vector<DetectedSample> samples = {SampleOf(TokenIds(100, 7), sinks)};
   Draws draws(0), same(0), other(1);
-  const auto targets = PositionsOf(ChooseTargets({.limit = 20}, 9, samples, draws));
+  const auto targets = PositionsOf(ChooseTargets(Filter("limit: 20"), 9, samples, draws));
   EXPECT_EQ(targets.size(), 20u);
   EXPECT_TRUE(std::is_sorted(targets.begin(), targets.end()));
   EXPECT_GT(targets.back(), 20);
-  EXPECT_EQ(targets, PositionsOf(ChooseTargets({.limit = 20}, 9, samples, same)));
-  EXPECT_NE(targets, PositionsOf(ChooseTargets({.limit = 20}, 9, samples, other)));
+  EXPECT_EQ(targets, PositionsOf(ChooseTargets(Filter("limit: 20"), 9, samples, same)));
+  EXPECT_NE(targets, PositionsOf(ChooseTargets(Filter("limit: 20"), 9, samples, other)));
 }
 
 // Two sinks of token 7; token 7 is none at 3 and 4; position 6 is a sink of another kind.

@@ -1,8 +1,11 @@
 // Runs studies on the toy model.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
+#include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
 #include "server/mechanism/study.h"
@@ -17,9 +20,21 @@ inline std::vector<StudySample> ToySamples(const std::vector<TokenIds>& ids) {
   return samples;
 }
 
-inline StudyReport RunToy(const StudyParameters& parameters, const StudyModel& model,
-                          const std::vector<TokenIds>& ids) {
-  auto study = NewStudy(parameters, model, ToySamples(ids));
+// A request from protobuf's text format ("swap { loss: true }"), with defaults filled in.
+inline StudyRequest Ask(const std::string& text) {
+  StudyRequest request;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &request.message)) << text;
+  FillStudyDefaults(request.message);
+  return request;
+}
+
+inline std::optional<double> ValueOf(const v1::Estimate& estimate) {
+  return estimate.has_value() ? std::optional(estimate.value()) : std::nullopt;
+}
+
+inline v1::StudyReport RunToy(const std::string& request, const StudyModel& model,
+                              const std::vector<TokenIds>& ids) {
+  auto study = NewStudy(Ask(request), model, ToySamples(ids));
   while (!study->done()) {
     const absl::Status status = study->Step({});
     EXPECT_TRUE(status.ok()) << status;

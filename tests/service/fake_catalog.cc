@@ -161,7 +161,7 @@ absl::StatusOr<std::vector<Trace>> FakeRunner::Run(std::span<const TokenIds> bat
   return traces;
 }
 
-std::unique_ptr<Study> FakeRunner::StartStudy(StudyParameters,
+std::unique_ptr<Study> FakeRunner::StartStudy(StudyRequest,
                                               std::vector<StudySample> samples) const {
   return std::make_unique<FakeStudy>(study, std::move(samples));
 }

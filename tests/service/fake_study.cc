@@ -12,18 +12,20 @@ absl::Status FakeStudy::Step(std::stop_token stop) {
   return absl::OkStatus();
 }
 
-StudyReport FakeStudy::Report(std::string partial_reason) {
-  StudyReport report{.partial = !partial_reason.empty(),
-                     .partial_reason = std::move(partial_reason)};
-  NormsReport norms;
-  for (int64_t i = 0; i < steps_; ++i) norms.rows.push_back({.block = static_cast<int32_t>(i)});
-  report.findings = std::move(norms);
+v1::StudyReport FakeStudy::Report(std::string partial_reason) {
+  v1::StudyReport report;
+  report.set_partial(!partial_reason.empty());
+  if (report.partial()) report.set_partial_reason(std::move(partial_reason));
+  report.mutable_norms();
+  for (int i = 0; i < steps_; ++i) report.mutable_norms()->add_rows()->set_block(i);
   if (steps_ == 0) return report;
+  int64_t tokens = 0;
   for (const StudySample& sample : samples_) {
-    ++report.samples;
-    report.tokens += static_cast<int64_t>(sample.ids.size());
-    report.positions.push_back({.sample_index = sample.index});
+    tokens += static_cast<int64_t>(sample.ids.size());
+    report.add_positions()->set_sample_index(sample.index);
   }
+  report.set_samples(std::ssize(samples_));
+  report.set_tokens(tokens);
   return report;
 }
 

@@ -33,7 +33,7 @@ class FakeStudy final : public Study {
   absl::Status Step(std::stop_token stop) override;
   bool done() const override { return script_.is_done(steps_); }
   StepCount progress() const override { return {"fake", steps_, 3}; }
-  StudyReport Report(std::string partial_reason) override;
+  v1::StudyReport Report(std::string partial_reason) override;
 
  private:
   const StudyScript& script_;

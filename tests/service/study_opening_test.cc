@@ -1,6 +1,6 @@
 #include "server/service/studies/study_opening.h"
 
-#include <variant>
+#include <functional>
 
 #include <gtest/gtest.h>
 
@@ -37,28 +37,15 @@ TEST(StudyOpening, WithoutDeadlineAndBudgetAStudyNeverEndsEarly) {
   EXPECT_EQ(EndOfStudy(kNow, Clock::time_point::max(), std::nullopt), Clock::time_point::max());
 }
 
-TEST(StudyOpening, AnEmptyReportIsOfTheStudyThatWasAskedFor) {
-  StudyParameters parameters;
-  parameters.study = SwapParameters();
-  const StudyReport report = EmptyReport(parameters, "time is up");
-  EXPECT_TRUE(report.partial);
-  EXPECT_EQ(report.partial_reason, "time is up");
-  ASSERT_TRUE(std::holds_alternative<SwapReport>(report.findings));
-  EXPECT_EQ(std::get<SwapReport>(report.findings).undefined, "time is up");
-  parameters.study = MassiveParameters();
-  EXPECT_TRUE(
-      std::holds_alternative<MassiveReport>(EmptyReport(parameters, "time is up").findings));
-}
-
-class StudyOpeningSize : public ::testing::Test {
+class StudyRequestOpening : public ::testing::Test {
  protected:
-  absl::Status Open(const sinks::v1::RunStudyRequest& request) {
-    return OpenStudy(request, {catalog_, devices_, groups_, cpu_, metrics_}, {}, {}).status();
+  absl::Status Open(const v1::RunStudyRequest& request, int64_t samples = 1) {
+    const StreamResources resources{catalog_, devices_, groups_, cpu_, metrics_};
+    return OpenStudy(request, samples, resources, {}, {}).status();
   }
-  sinks::v1::RunStudyRequest Request(int samples) const {
-    sinks::v1::RunStudyRequest request;
+  static v1::RunStudyRequest Request() {
+    v1::RunStudyRequest request;
     request.set_model("models/fake");
-    for (int i = 0; i < samples; ++i) request.add_samples();
     return request;
   }
 
@@ -69,22 +56,22 @@ class StudyOpeningSize : public ::testing::Test {
   Metrics metrics_{"test", {}};
 };
 
-TEST_F(StudyOpeningSize, RefusesWhatWouldAnswerMoreThanAMessageHolds) {
-  sinks::v1::RunStudyRequest request = Request(10000);
+TEST_F(StudyRequestOpening, RefusesWhatWouldAnswerMoreThanAMessageHolds) {
+  v1::RunStudyRequest request = Request();
   request.mutable_massive()->set_top(100);
-  EXPECT_TRUE(Open(request).ok());
+  EXPECT_TRUE(Open(request, kMaxStudySamples).ok());
   request.mutable_massive()->set_per_sample(true);
-  const absl::Status status = Open(request);
+  const absl::Status status = Open(request, kMaxStudySamples);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   ASSERT_TRUE(GetErrorDetail(status));
   EXPECT_EQ(GetErrorDetail(status)->reason, "REPORT_TOO_LARGE");
   EXPECT_EQ(GetErrorDetail(status)->subject, "massive.top");
   request.mutable_massive()->set_top(3);
-  EXPECT_TRUE(Open(request).ok());
+  EXPECT_TRUE(Open(request, kMaxStudySamples).ok());
 }
 
-TEST_F(StudyOpeningSize, ChecksParametersAgainstTheModel) {
-  sinks::v1::RunStudyRequest request = Request(1);
+TEST_F(StudyRequestOpening, ChecksParametersAgainstTheModel) {
+  v1::RunStudyRequest request = Request();
   request.mutable_pca()->set_block(testing::kLayers);
   const absl::Status status = Open(request);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
@@ -92,6 +79,31 @@ TEST_F(StudyOpeningSize, ChecksParametersAgainstTheModel) {
   EXPECT_EQ(GetErrorDetail(status)->subject, "pca.block");
   request.mutable_pca()->set_block(testing::kLayers - 1);
   EXPECT_TRUE(Open(request).ok());
+}
+
+TEST_F(StudyRequestOpening, NamesTheFieldThatCannotBe) {
+  const auto field = [this](const std::function<void(v1::RunStudyRequest&)>& spoil,
+                            int64_t samples = 1) {
+    v1::RunStudyRequest request = Request();
+    request.mutable_cluster();
+    spoil(request);
+    const absl::Status status = Open(request, samples);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    const std::optional<ErrorDetail> detail = GetErrorDetail(status);
+    EXPECT_TRUE(detail && !detail->fix.empty());
+    return detail ? detail->subject : "";
+  };
+  EXPECT_EQ(field([](auto& request) { request.set_model("a"); }), "model");
+  EXPECT_EQ(field([](auto&) {}, 0), "samples");
+  EXPECT_EQ(field([](auto&) {}, kMaxStudySamples + 1), "samples");
+  EXPECT_EQ(field([](auto& request) { request.clear_study(); }), "study");
+  EXPECT_EQ(field([](auto& request) { request.set_template_date("today"); }), "template_date");
+  EXPECT_EQ(field([](auto& request) { request.set_run("run"); }), "run");
+  EXPECT_EQ(field([](auto& request) { request.set_lane(static_cast<v1::Lane>(9)); }), "lane");
+  EXPECT_EQ(field([](auto& request) {
+              request.mutable_detection()->set_kind_rule(static_cast<v1::KindRule>(9));
+            }),
+            "detection.kind_rule");
 }
 
 }  // namespace

@@ -51,9 +51,9 @@ class LoadedModelRunner final : public SampleRunner {
     return model_->model->Run(batch, request, std::move(stop));
   }
 
-  std::unique_ptr<Study> StartStudy(StudyParameters parameters,
+  std::unique_ptr<Study> StartStudy(StudyRequest request,
                                     std::vector<StudySample> samples) const override {
-    return NewStudy(std::move(parameters), study_model_, std::move(samples));
+    return NewStudy(std::move(request), study_model_, std::move(samples));
   }
 
  private:

@@ -6,7 +6,7 @@
 
 #include "server/base/status.h"
 #include "server/service/runs/codec_run.h"
-#include "server/service/studies/codec_study_request.h"
+#include "server/service/studies/study_opening.h"
 
 namespace sinkd {
 namespace {

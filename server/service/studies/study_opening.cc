@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 #include <absl/strings/str_cat.h>
 
 #include "server/base/status.h"
 #include "server/engine/placement.h"
+#include "server/service/analyze/codec_detection.h"
+#include "server/service/calls/codec_lane.h"
 #include "server/service/calls/stream_opening.h"
+#include "server/service/models/codec_model.h"
+#include "server/service/runs/codec_run.h"
 
 namespace sinkd {
 namespace {
@@ -27,48 +30,62 @@ absl::Status CheckSize(int64_t bytes, const std::string& field, const std::strin
 }
 
 // The two parts of a report whose size grows with a product of what is asked for.
-absl::Status CheckReportSize(const StudyParameters& parameters, int64_t samples, int64_t blocks) {
-  if (const auto* massive = std::get_if<MassiveParameters>(&parameters.study)) {
-    const int64_t rows = blocks * (1 + (massive->per_sample ? samples : 0));
-    return CheckSize(rows * massive->top * kEntryBytes, "massive.top",
+absl::Status CheckReportSize(const v1::RunStudyRequest& request, int64_t samples, int64_t blocks) {
+  if (request.has_massive()) {
+    const int64_t rows = blocks * (1 + (request.massive().per_sample() ? samples : 0));
+    return CheckSize(rows * request.massive().top() * kEntryBytes, "massive.top",
                      "ask for fewer entries or samples, or leave per_sample out");
   }
-  if (const auto* cluster = std::get_if<ClusterParameters>(&parameters.study)) {
-    const int64_t maps = std::min(blocks, cluster->blocks_before + 1) *
-                         static_cast<int64_t>(cluster->tsne_sites.size());
-    return CheckSize(maps * 2 * parameters.targets.limit * kPointBytes, "cluster.tsne_sites",
-                     "ask for maps of fewer sites or blocks, or lower targets.limit");
-  }
-  return absl::OkStatus();
+  const int64_t maps = std::min<int64_t>(blocks, request.cluster().blocks_before() + 1) *
+                       request.cluster().tsne_sites_size();
+  return CheckSize(maps * 2 * request.targets().limit() * kPointBytes, "cluster.tsne_sites",
+                   "ask for maps of fewer sites or blocks, or lower targets.limit");
 }
 
-struct NothingFound {
-  const std::string& why;
+absl::Status CheckSamples(int64_t count) {
+  if (count >= 1 && count <= kMaxStudySamples) return absl::OkStatus();
+  return InvalidArgument(absl::StrCat("a study takes 1 to ", kMaxStudySamples, " samples"),
+                         {.reason = count == 0 ? "NO_SAMPLES" : "TOO_MANY_SAMPLES",
+                          .subject = "samples",
+                          .value = absl::StrCat(count),
+                          .fix = count == 0 ? "send at least one sample" : "send fewer samples"});
+}
 
-  StudyFindings operator()(const AlignParameters&) const { return AlignReport(); }
-  StudyFindings operator()(const PcaParameters&) const { return PcaReport{.undefined = why}; }
-  StudyFindings operator()(const ClusterParameters&) const {
-    return ClusterReport{.undefined = why};
+// Everything but what depends on the model.
+absl::StatusOr<StudyPlan> ReadRequest(v1::RunStudyRequest message, const StreamLimits& limits) {
+  StudyPlan plan;
+  SINKD_ASSIGN_OR_RETURN(plan.model_id, DecodeModelName(message.model(), "model"));
+  if (message.has_run()) {
+    SINKD_ASSIGN_OR_RETURN(plan.run_id, DecodeRunName(message.run(), "run"));
   }
-  StudyFindings operator()(const SwapParameters&) const { return SwapReport{.undefined = why}; }
-  StudyFindings operator()(const SteerParameters&) const { return SteerReport{.undefined = why}; }
-  StudyFindings operator()(const EntropyParameters&) const { return EntropyReport(); }
-  StudyFindings operator()(const NormsParameters&) const { return NormsReport(); }
-  StudyFindings operator()(const MassiveParameters&) const { return MassiveReport(); }
-};
+  SINKD_ASSIGN_OR_RETURN(
+      *message.mutable_template_date(),
+      DecodeTemplateDate(message.has_template_date() ? &message.template_date() : nullptr,
+                         limits.template_date, ""));
+  SINKD_ASSIGN_OR_RETURN(plan.lane, DecodeLane(message.lane(), message.has_run(), "lane"));
+  message.set_lane(EncodeLane(plan.lane));
+  if (message.has_time_budget_seconds()) {
+    plan.time_budget = std::chrono::duration<double>(message.time_budget_seconds());
+  }
+  SINKD_ASSIGN_OR_RETURN(plan.request.detection, DecodeDetection(message.detection(), ""));
+  *message.mutable_detection() = EncodeDetection(plan.request.detection);
+  FillStudyDefaults(message);
+  plan.request.message = std::move(message);
+  return plan;
+}
 
 }  // namespace
 
-absl::StatusOr<StudyPlan> OpenStudy(const sinks::v1::RunStudyRequest& proto,
+absl::StatusOr<StudyPlan> OpenStudy(v1::RunStudyRequest message, int64_t samples,
                                     const StreamResources& resources, const StreamLimits& limits,
                                     const Caller& caller) {
-  StudyPlan plan;
-  SINKD_ASSIGN_OR_RETURN(plan.request, DecodeStudyRequest(proto, limits.template_date));
-  SINKD_ASSIGN_OR_RETURN(plan.runner, AcquireModel(resources.catalog, plan.request.model_id));
+  SINKD_RETURN_IF_ERROR(CheckSamples(samples));
+  SINKD_ASSIGN_OR_RETURN(StudyPlan plan, ReadRequest(std::move(message), limits));
+  SINKD_ASSIGN_OR_RETURN(plan.runner, AcquireModel(resources.catalog, plan.model_id));
   const int64_t blocks = plan.runner->info().spec.blocks;
-  SINKD_RETURN_IF_ERROR(Validate(plan.request.parameters, blocks));
-  SINKD_RETURN_IF_ERROR(CheckReportSize(plan.request.parameters, proto.samples_size(), blocks));
-  const Account account = AccountOf(caller, plan.request.lane);
+  SINKD_RETURN_IF_ERROR(CheckStudy(plan.request, blocks));
+  SINKD_RETURN_IF_ERROR(CheckReportSize(plan.request.message, samples, blocks));
+  const Account account = AccountOf(caller, plan.lane);
   SINKD_ASSIGN_OR_RETURN(
       plan.device,
       resources.devices.For(HomeDevice(plan.runner->info().device)).OpenStream(1, account));
@@ -80,7 +97,7 @@ sinks::v1::StudyStarted DescribeStudy(const StudyPlan& plan, const StreamLimits&
                                       const std::string& request_id) {
   const ModelInfo& info = plan.runner->info();
   sinks::v1::StudyStarted out;
-  *out.mutable_request() = EncodeStudyRequest(plan.request);
+  *out.mutable_request() = plan.request.message;
   out.set_blocks(static_cast<int32_t>(info.spec.blocks));
   out.set_compute_type(info.compute_type);
   out.set_device(info.device);
@@ -101,12 +118,6 @@ Clock::time_point EndOfStudy(Clock::time_point now, Clock::time_point deadline,
   }
   if (!time_budget) return end;
   return std::min(end, now + std::chrono::duration_cast<Clock::duration>(*time_budget));
-}
-
-StudyReport EmptyReport(const StudyParameters& parameters, const std::string& why) {
-  return {.partial = true,
-          .partial_reason = why,
-          .findings = std::visit(NothingFound{why}, parameters.study)};
 }
 
 }  // namespace sinkd

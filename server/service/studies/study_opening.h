@@ -10,29 +10,34 @@
 
 #include <absl/status/statusor.h>
 
-#include "server/mechanism/study_report.h"
+#include "server/mechanism/study.h"
+#include "server/scheduler/fair_order.h"
 #include "server/service/analyze/stream_plan.h"
 #include "server/service/calls/caller.h"
-#include "server/service/studies/codec_study_request.h"
 #include "sinks/v1/mechanism.pb.h"
 
 namespace sinkd {
 
 // No report is larger; clients raise their limit on messages, 4 MiB by default, to this.
 inline constexpr int64_t kMaxReportBytes = int64_t{64} << 20;
+inline constexpr int64_t kMaxStudySamples = 10000;
 
 // Everything about a study that is fixed once its request has been accepted.
 // Ownership: keeps the model in memory.
 struct StudyPlan {
-  StudyRequest request;
+  StudyRequest request;  // without its samples
+  std::string model_id;  // without "models/"
+  std::string run_id;    // without "runs/"; empty: none
+  Lane lane = Lane::kInteractive;
+  std::optional<std::chrono::duration<double>> time_budget;
   std::shared_ptr<const SampleRunner> runner;
   std::unique_ptr<Executor::Stream> device;  // one step waits at a time
   std::unique_ptr<Executor::Stream> cpu;     // one sample to encode, or the report
 };
 
-// Checks the request, takes hold of its model and of places in the queues. Errors as the proto says
-// of RunStudy.
-absl::StatusOr<StudyPlan> OpenStudy(const sinks::v1::RunStudyRequest& proto,
+// Checks a request whose `samples` were taken out of it, fills in its defaults, takes hold of its
+// model and of places in the queues. Errors as the proto says of RunStudy.
+absl::StatusOr<StudyPlan> OpenStudy(sinks::v1::RunStudyRequest message, int64_t samples,
                                     const StreamResources& resources, const StreamLimits& limits,
                                     const Caller& caller);
 
@@ -44,8 +49,5 @@ sinks::v1::StudyStarted DescribeStudy(const StudyPlan& plan, const StreamLimits&
 Executor::Clock::time_point EndOfStudy(
     Executor::Clock::time_point now, Executor::Clock::time_point deadline,
     const std::optional<std::chrono::duration<double>>& time_budget);
-
-// The report of a study whose time ran out before a single sample was encoded.
-StudyReport EmptyReport(const StudyParameters& parameters, const std::string& why);
 
 }  // namespace sinkd

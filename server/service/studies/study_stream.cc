@@ -13,7 +13,6 @@
 #include "server/service/calls/status_mapping.h"
 #include "server/service/runs/nearest_run.h"
 #include "server/service/runs/run_samples.h"
-#include "server/service/studies/codec_study_report.h"
 
 namespace sinkd {
 namespace {
@@ -74,10 +73,11 @@ absl::Status StudyStream::TakeRun() {
 }
 
 absl::Status StudyStream::Open() {
-  SINKD_ASSIGN_OR_RETURN(plan_, OpenStudy(request_, resources_, limits_, caller()));
   incoming_.assign(std::make_move_iterator(request_.mutable_samples()->begin()),
                    std::make_move_iterator(request_.mutable_samples()->end()));
-  request_.Clear();
+  request_.clear_samples();
+  SINKD_ASSIGN_OR_RETURN(
+      plan_, OpenStudy(std::move(request_), std::ssize(incoming_), resources_, limits_, caller()));
   started_.emplace();
   *started_->mutable_started() = DescribeStudy(*plan_, limits_, record().request_id());
   WatchTime();
@@ -87,7 +87,7 @@ absl::Status StudyStream::Open() {
 
 void StudyStream::WatchTime() {
   const Executor::Clock::time_point now = Executor::Clock::now();
-  const Executor::Clock::time_point end = EndOfStudy(now, deadline(), plan_->request.time_budget);
+  const Executor::Clock::time_point end = EndOfStudy(now, deadline(), plan_->time_budget);
   time_limit_ = end < EndOfStudy(now, deadline(), std::nullopt) ? "the time budget ran out"
                                                                 : "the call's deadline came";
   if (end == Executor::Clock::time_point::max()) return;
@@ -133,9 +133,10 @@ absl::Status StudyStream::EncodeNext() {
 
 absl::StatusOr<EncodedSample> StudyStream::Encode(sinks::v1::Sample&& sample) const {
   SINKD_ASSIGN_OR_RETURN(const SampleInput input, DecodeSample(std::move(sample)));
-  SINKD_ASSIGN_OR_RETURN(EncodedSample encoded,
-                         EncodeChecked(*plan_->runner, input, plan_->request.template_date,
-                                       limits_.max_sample_tokens, *record().phases()));
+  SINKD_ASSIGN_OR_RETURN(
+      EncodedSample encoded,
+      EncodeChecked(*plan_->runner, input, plan_->request.message.template_date(),
+                    limits_.max_sample_tokens, *record().phases()));
   SINKD_RETURN_IF_ERROR(record().principal()->TakeTokens(static_cast<int64_t>(encoded.ids.size())));
   return encoded;
 }
@@ -164,9 +165,7 @@ absl::Status StudyStream::BeginSteps() {
     return absl::OkStatus();
   }
   phase_ = Phase::kStepping;
-  if (!samples_.empty()) {
-    study_ = plan_->runner->StartStudy(plan_->request.parameters, std::move(samples_));
-  }
+  study_ = plan_->runner->StartStudy(plan_->request, std::move(samples_));
   GoOn();
   return absl::OkStatus();
 }
@@ -202,7 +201,7 @@ void StudyStream::BeginReport() {
 }
 
 std::string StudyStream::PartialReason() const {
-  if (study_ && study_->done() && encoded_ == incoming_.size()) return {};
+  if (study_->done() && encoded_ == incoming_.size()) return {};
   if (encoded_ < incoming_.size()) {
     return StrCat(time_limit_, " when ", encoded_, " of ", incoming_.size(),
                   " samples were encoded and none was run");
@@ -215,12 +214,9 @@ std::string StudyStream::PartialReason() const {
 absl::Status StudyStream::MakeReport() {
   const SteadyClock::time_point begin = SteadyClock::now();
   std::string reason = PartialReason();
-  StudyReport report =
-      study_ ? study_->Report(reason) : EmptyReport(plan_->request.parameters, reason);
-  report.partial = !reason.empty();
-  report.partial_reason = std::move(reason);
-  report.seconds = std::chrono::duration<double>(SteadyClock::now() - begin_).count();
-  *made_.mutable_report() = EncodeStudyReport(report);
+  sinks::v1::StudyReport& report = *made_.mutable_report();
+  report = study_->Report(std::move(reason));
+  report.set_seconds(std::chrono::duration<double>(SteadyClock::now() - begin_).count());
   record().phases()->Add(SamplePhase::kAnalyse, SteadyClock::now() - begin);
   if (!storing_) return Publish(absl::OkStatus());
   const std::lock_guard lock(mutex_);
@@ -231,9 +227,9 @@ absl::Status StudyStream::MakeReport() {
 absl::Status StudyStream::KeepReport() {
   const SteadyClock::time_point begin = SteadyClock::now();
   absl::Status kept = Contained([this] {
-    return resources_.store->AddStudy(
-        plan_->request.run_id, {.request = EncodeStudyRequest(plan_->request).SerializeAsString(),
-                                .report = made_.report().SerializeAsString()});
+    return resources_.store->AddStudy(plan_->run_id,
+                                      {.request = plan_->request.message.SerializeAsString(),
+                                       .report = made_.report().SerializeAsString()});
   });
   record().phases()->Add(SamplePhase::kKeep, SteadyClock::now() - begin);
   return Publish(std::move(kept));
@@ -265,7 +261,7 @@ CallRecord::Work StudyStream::Done() {
                                   i == 0 ? reported_tokens_ : 0);
   }
   if (place_) resources_.metrics.StreamClosed();
-  return {.model = plan_ ? std::string_view(plan_->request.model_id) : std::string_view(),
+  return {.model = plan_ ? std::string_view(plan_->model_id) : std::string_view(),
           .samples = reported_samples_,
           .tokens = reported_tokens_};
 }
