@@ -36,10 +36,6 @@ constexpr Choice kSites[] = {{"resid_pre", v1::SITE_RESID_PRE},
                              {"product", v1::SITE_PRODUCT},
                              {"mlp_out", v1::SITE_MLP_OUT},
                              {"resid_post", v1::SITE_RESID_POST}};
-constexpr Choice kKinds[] = {{"primary", v1::SINK_KIND_PRIMARY},
-                             {"secondary", v1::SINK_KIND_SECONDARY},
-                             {"noise", v1::SINK_KIND_NOISE}};
-constexpr Choice kSteerModes[] = {{"set", v1::STEER_MODE_SET}, {"clip", v1::STEER_MODE_CLIP}};
 
 }  // namespace
 
@@ -52,9 +48,6 @@ const std::span<const Choice> kResidencyChoices(kResidencies);
 const std::span<const Choice> kLaneChoices(kLanes);
 const std::span<const Choice> kOutputChoices(kOutputs);
 const std::span<const Choice> kInputChoices(kInputs);
-const std::span<const Choice> kSiteChoices(kSites);
-const std::span<const Choice> kKindChoices(kKinds);
-const std::span<const Choice> kSteerModeChoices(kSteerModes);
 
 const char* KindName(v1::SinkKind kind) {
   switch (kind) {

@@ -28,9 +28,6 @@ extern const std::span<const Choice> kResidencyChoices;    // Residency
 extern const std::span<const Choice> kLaneChoices;         // Lane
 extern const std::span<const Choice> kOutputChoices;       // OutputFormat
 extern const std::span<const Choice> kInputChoices;        // InputFormat
-extern const std::span<const Choice> kSiteChoices;         // Site
-extern const std::span<const Choice> kKindChoices;         // SinkKind
-extern const std::span<const Choice> kSteerModeChoices;    // SteerMode
 
 // "secondary", "linear-log", "ready", "float32"; "unknown" for values of a newer server.
 const char* KindName(sinks::v1::SinkKind kind);

@@ -15,13 +15,6 @@ namespace v1 = ::sinks::v1;
 
 constexpr int kBarWidth = 8;
 
-void AddFlags(CLI::App& app, v1::RunStudyRequest& request) {
-  app.add_flag_callback(
-         "--points", [&] { request.mutable_align()->set_points(true); },
-         "Send every position's cosines (JSON, JSONL)")
-      ->group(kStudyGroup);
-}
-
 std::string Render(const v1::StudyReport& report, const StudyView& view) {
   Remarks remarks;
   Table table({{"l_start"},
@@ -74,8 +67,6 @@ const StudyCommand kAlignStudy = {
     .description = "Cosine of each site of the MLP with the primary sink's, at l_start",
     .example = "sinkctl align smollm2-135m --input prompts.jsonl --l-start 11",
     .targets = true,
-    .choose = [](v1::RunStudyRequest& request) { request.mutable_align(); },
-    .add_flags = AddFlags,
     .render = Render,
     .csv_header = "l_start,site,group,value,lower,upper,n,undefined,minimum,median,maximum",
     .csv = Csv};

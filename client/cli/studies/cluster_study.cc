@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "client/cli/flags/flag_values.h"
 #include "client/cli/output/chart.h"
 #include "client/cli/output/names.h"
 #include "client/cli/output/number_format.h"
@@ -18,31 +17,6 @@ namespace {
 namespace v1 = ::sinks::v1;
 
 constexpr int kBarWidth = 20;
-
-void AddFlags(CLI::App& app, v1::RunStudyRequest& request) {
-  AddInteger(
-      app, "--block", "Last block looked at; default: the targets' l_start",
-      [&](int64_t value) { request.mutable_cluster()->set_block(static_cast<int32_t>(value)); })
-      ->group(kStudyGroup);
-  AddInteger(app, "--blocks-before", "Blocks before it, 0 to 200; default 5", [&](int64_t value) {
-    request.mutable_cluster()->set_blocks_before(static_cast<int32_t>(value));
-  })->group(kStudyGroup);
-  AddChoices(app, "--sites", kSiteChoices, "Default resid_pre,attn_out,mlp_in,mlp_out",
-             [&](int value) { request.mutable_cluster()->add_sites(static_cast<v1::Site>(value)); })
-      ->group(kStudyGroup);
-  AddChoices(
-      app, "--tsne-sites", kSiteChoices,
-      "Sites to draw t-SNE maps of; the coordinates come as JSON or JSONL; default none",
-      [&](int value) { request.mutable_cluster()->add_tsne_sites(static_cast<v1::Site>(value)); })
-      ->group(kStudyGroup);
-  AddNumber(app, "--perplexity", "1 to 500; default 30, or (n - 1) / 3 where that is smaller",
-            [&](double value) { request.mutable_cluster()->set_perplexity(value); })
-      ->group(kStudyGroup);
-  AddNumber(app, "--separating-auc",
-            "A site separates where its AUC is at least this; default 0.95",
-            [&](double value) { request.mutable_cluster()->set_separating_auc(value); })
-      ->group(kStudyGroup);
-}
 
 // AUC of 0.5 is chance: what is over it is drawn.
 std::string AucBar(const v1::ClusterRow& row, const StudyView& view) {
@@ -130,8 +104,6 @@ const StudyCommand kClusterStudy = {
     .description = "From which block on targets and controls lie apart: the decision layer",
     .example = "sinkctl cluster smollm2-135m --input prompts.jsonl --tsne-sites mlp_in -o json",
     .targets = true,
-    .choose = [](v1::RunStudyRequest& request) { request.mutable_cluster(); },
-    .add_flags = AddFlags,
     .render = Render,
     .csv_header = "block,site,adjusted_rand,silhouette,auc,undefined",
     .csv = Csv};

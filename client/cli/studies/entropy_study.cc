@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "client/cli/flags/flag_values.h"
 #include "client/cli/output/chart.h"
 #include "client/cli/output/number_format.h"
 #include "client/cli/output/summary_view.h"
@@ -14,19 +13,6 @@ namespace {
 namespace v1 = ::sinks::v1;
 
 constexpr int kBarWidth = 16;
-
-void AddFlags(CLI::App& app, v1::RunStudyRequest& request) {
-  AddNumber(app, "--alpha", "Renyi order, over 0, at most 100; default 1, Shannon's",
-            [&](double value) { request.mutable_entropy()->set_alpha(value); })
-      ->group(kStudyGroup);
-  AddInteger(app, "--first", "First position of the window; default 0", [&](int64_t value) {
-    request.mutable_entropy()->set_first(static_cast<int32_t>(value));
-  })->group(kStudyGroup);
-  AddInteger(
-      app, "--end", "One past its last position; default: the sample's end",
-      [&](int64_t value) { request.mutable_entropy()->set_end(static_cast<int32_t>(value)); })
-      ->group(kStudyGroup);
-}
 
 std::string Render(const v1::StudyReport& report, const StudyView& view) {
   Remarks remarks;
@@ -73,8 +59,6 @@ const StudyCommand kEntropyStudy = {
     .description = "Matrix entropy of the states, with and without the sinks",
     .example = "sinkctl entropy smollm2-135m --input prompts.jsonl --alpha 2",
     .targets = false,
-    .choose = [](v1::RunStudyRequest& request) { request.mutable_entropy(); },
-    .add_flags = AddFlags,
     .render = Render,
     .csv_header = "block,measure,value,lower,upper,n,undefined",
     .csv = Csv};

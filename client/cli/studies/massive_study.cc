@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "client/cli/flags/flag_values.h"
 #include "client/cli/output/chart.h"
 #include "client/cli/output/number_format.h"
 #include "client/cli/output/summary_view.h"
@@ -19,16 +18,6 @@ namespace v1 = ::sinks::v1;
 
 constexpr int kBarWidth = 16;
 constexpr int kTokenWidth = 14;
-
-void AddFlags(CLI::App& app, v1::RunStudyRequest& request) {
-  AddInteger(app, "--top", "Entries per block, 1 to 100; default 3", [&](int64_t value) {
-    request.mutable_massive()->set_top(static_cast<int32_t>(value));
-  })->group(kStudyGroup);
-  app.add_flag_callback(
-         "--per-sample", [&] { request.mutable_massive()->set_per_sample(true); },
-         "Rows of each block and sample too, not only over all samples")
-      ->group(kStudyGroup);
-}
 
 double Largest(const v1::MassiveReport& report) {
   double largest = 0;
@@ -99,8 +88,6 @@ const StudyCommand kMassiveStudy = {
     .description = "The largest entries of the states: channel, position, token",
     .example = "sinkctl massive smollm2-135m --text \"Hello there\" --top 5",
     .targets = false,
-    .choose = [](v1::RunStudyRequest& request) { request.mutable_massive(); },
-    .add_flags = AddFlags,
     .render = Render,
     .csv_header =
         "block,of,rank,value,channel,sample_index,position,token_id,token_text,median,"

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "client/cli/flags/flag_values.h"
 #include "client/cli/output/chart.h"
 #include "client/cli/output/number_format.h"
 #include "client/cli/output/summary_view.h"
@@ -18,24 +17,6 @@ namespace v1 = ::sinks::v1;
 using Directions = google::protobuf::RepeatedPtrField<v1::PcaDirection>;
 
 constexpr int kBarWidth = 16;
-
-void AddFlags(CLI::App& app, v1::RunStudyRequest& request) {
-  AddInteger(app, "--block", "Block; default: the targets' l_start", [&](int64_t value) {
-    request.mutable_pca()->set_block(static_cast<int32_t>(value));
-  })->group(kStudyGroup);
-  AddInteger(app, "--components", "Components looked at, 1 to 100; default 10", [&](int64_t value) {
-    request.mutable_pca()->set_components(static_cast<int32_t>(value));
-  })->group(kStudyGroup);
-  AddNumbers(app, "--scales",
-             "Lengths tried, as multiples of the targets' mean ||mlp_in||; default 0.5,1,2",
-             [&](double value) { request.mutable_pca()->add_scales(value); })
-      ->group(kStudyGroup);
-  AddNumber(app, "--effective-cosine",
-            "A direction is effective when |cosine| with the primary sink's mlp_out is over this; "
-            "default 0.98",
-            [&](double value) { request.mutable_pca()->set_effective_cosine(value); })
-      ->group(kStudyGroup);
-}
 
 // The trial that comes nearest to the primary sink's direction; null without trials.
 const v1::PcaTrial* Best(const v1::PcaDirection& direction) {
@@ -132,8 +113,6 @@ const StudyCommand kPcaStudy = {
     .description = "Principal components of the MLP's input, and which of them make a sink",
     .example = "sinkctl pca smollm2-135m --input prompts.jsonl --components 5",
     .targets = true,
-    .choose = [](v1::RunStudyRequest& request) { request.mutable_pca(); },
-    .add_flags = AddFlags,
     .render = Render,
     .csv_header =
         "direction,index,explained_variance,singular_value,effective,scale,output_norm,cosine",

@@ -35,9 +35,7 @@ ExitCode RunStudy(const Invocation& invocation) {
                        invocation.analyze.spec.fail_fast());
   sinks::v1::RunStudyRequest request = options.request;
   request.set_model(client::ModelName(options.model));
-  if (request.study_case() == sinks::v1::RunStudyRequest::STUDY_NOT_SET) {
-    options.command->choose(request);
-  }
+  ParametersOf(*options.command, request);
   absl::Status status;
   if (session.Prepare(request)) {
     status = client::MechanismClient(*channel).RunStudy(request, session, call);

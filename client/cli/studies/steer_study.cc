@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "client/cli/flags/flag_values.h"
 #include "client/cli/output/chart.h"
 #include "client/cli/output/names.h"
 #include "client/cli/output/number_format.h"
@@ -17,29 +16,6 @@ namespace {
 namespace v1 = ::sinks::v1;
 
 constexpr int kBarWidth = 10;
-
-void AddFlags(CLI::App& app, v1::RunStudyRequest& request) {
-  AddInteger(app, "--block", "Block; default: the targets' l_start", [&](int64_t value) {
-    request.mutable_steer()->set_block(static_cast<int32_t>(value));
-  })->group(kStudyGroup);
-  AddNumbers(app, "--taus",
-             "Norms to try; default 0, 1/4, 1/2, 3/4, 1, 3/2 and 2 times the mean norm found",
-             [&](double value) { request.mutable_steer()->add_taus(value); })
-      ->group(kStudyGroup);
-  AddChoice(
-      app, "--mode", kSteerModeChoices, "Every norm becomes tau, or those over it; default set",
-      [&](int value) { request.mutable_steer()->set_mode(static_cast<v1::SteerMode>(value)); })
-      ->group(kStudyGroup);
-  AddNumber(app, "--steer-cosine-threshold",
-            "Positions are steered whose mlp_out has a cosine with the primary sink's over this; "
-            "default 0.98",
-            [&](double value) { request.mutable_steer()->set_cosine_threshold(value); })
-      ->group(kStudyGroup);
-  app.add_flag_callback(
-         "--no-loss", [&] { request.mutable_steer()->set_loss(false); },
-         "Leave out the change of the next-token loss, which runs the head")
-      ->group(kStudyGroup);
-}
 
 std::string Render(const v1::StudyReport& report, const StudyView& view) {
   const v1::SteerReport& steer = report.steer();
@@ -114,8 +90,6 @@ const StudyCommand kSteerStudy = {
     .description = "Change the norm of what the MLP writes: lifetime and score by norm",
     .example = "sinkctl steer smollm2-135m --input prompts.jsonl --taus 0,500,1000,2000",
     .targets = true,
-    .choose = [](v1::RunStudyRequest& request) { request.mutable_steer(); },
-    .add_flags = AddFlags,
     .render = Render,
     .csv_header = "tau,measure,value,lower,upper,n,undefined",
     .csv = Csv};

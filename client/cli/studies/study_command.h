@@ -22,15 +22,11 @@ struct StudyView {
 };
 
 struct StudyCommand {
-  const char* name;
+  const char* name;  // and of its field in RunStudyRequest, whose parameters are its flags
   const char* description;
   const char* example;
   bool targets;  // takes the flags that choose them
 
-  // Makes `request` one for this study, with every parameter absent.
-  void (*choose)(sinks::v1::RunStudyRequest& request);
-  // The flags of its own; they fill `request`, which is borrowed. May be null.
-  void (*add_flags)(CLI::App& app, sinks::v1::RunStudyRequest& request);
   // Tables and charts; the counts that all reports have are shown before.
   std::string (*render)(const sinks::v1::StudyReport& report, const StudyView& view);
   // CSV: the header, without a line end, and the rows.
@@ -52,7 +48,8 @@ extern const StudyCommand kMassiveStudy;
 // Adds the flags of `command` to `app`; they fill `options`, which is borrowed.
 void AddStudyFlags(CLI::App& app, const StudyCommand& command, StudyOptions& options);
 
-// The group of a study's own flags.
-inline constexpr char kStudyGroup[] = "Study";
+// The parameters of `command` in `request`, which become present.
+google::protobuf::Message& ParametersOf(const StudyCommand& command,
+                                        sinks::v1::RunStudyRequest& request);
 
 }  // namespace sinkd::cli

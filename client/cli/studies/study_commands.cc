@@ -1,5 +1,6 @@
 #include "client/cli/flags/common_flags.h"
 #include "client/cli/flags/flag_values.h"
+#include "client/cli/flags/parameter_flags.h"
 #include "client/cli/studies/study_command.h"
 #include "client/run_client.h"
 
@@ -12,22 +13,8 @@ constexpr const StudyCommand* kStudies[] = {&kAlignStudy, &kPcaStudy,    &kClust
                                             &kSwapStudy,  &kSteerStudy,  &kEntropyStudy,
                                             &kNormsStudy, &kMassiveStudy};
 
-void AddTargetFlags(CLI::App& app, v1::RunStudyRequest& request) {
-  const char* group = "Targets";
-  AddChoices(app, "--kind", kKindChoices, "Kinds of sinks; default secondary", [&](int value) {
-    request.mutable_targets()->add_kinds(static_cast<v1::SinkKind>(value));
-  })->group(group);
-  AddInteger(
-      app, "--l-start", "Sinks that start at this layer only; default: see the study",
-      [&](int64_t value) { request.mutable_targets()->set_l_start(static_cast<int32_t>(value)); })
-      ->group(group);
-  AddIntegers(app, "--token", "Sinks with these token ids only; default all", [&](int32_t value) {
-    request.mutable_targets()->add_token_ids(value);
-  })->group(group);
-  AddInteger(
-      app, "--limit", "A seeded draw of at most so many, 1 to 5000; default 2000",
-      [&](int64_t value) { request.mutable_targets()->set_limit(static_cast<int32_t>(value)); })
-      ->group(group);
+const google::protobuf::FieldDescriptor* FieldOf(const StudyCommand& command) {
+  return v1::RunStudyRequest::descriptor()->FindFieldByName(command.name);
 }
 
 void AddRunFlags(CLI::App& app, StudyOptions& options) {
@@ -69,11 +56,20 @@ std::span<const StudyCommand* const> StudyCommands() {
   return kStudies;
 }
 
+google::protobuf::Message& ParametersOf(const StudyCommand& command, v1::RunStudyRequest& request) {
+  return *request.GetReflection()->MutableMessage(&request, FieldOf(command));
+}
+
 void AddStudyFlags(CLI::App& app, const StudyCommand& command, StudyOptions& options) {
   AddRunFlags(app, options);
   AddInputFlags(app, options.input);
-  if (command.add_flags != nullptr) command.add_flags(app, options.request);
-  if (command.targets) AddTargetFlags(app, options.request);
+  AddParameterFlags(
+      app, "Study", *FieldOf(command)->message_type(),
+      [&command, &options]() -> auto& { return ParametersOf(command, options.request); });
+  if (command.targets) {
+    AddParameterFlags(app, "Targets", *v1::TargetFilter::descriptor(),
+                      [&options]() -> auto& { return *options.request.mutable_targets(); });
+  }
   AddDetectionFlags(app, [&options] { return options.request.mutable_detection(); });
 }
 

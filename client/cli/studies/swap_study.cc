@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "client/cli/flags/flag_values.h"
 #include "client/cli/output/chart.h"
 #include "client/cli/output/names.h"
 #include "client/cli/output/number_format.h"
@@ -15,24 +14,6 @@ namespace {
 namespace v1 = ::sinks::v1;
 
 constexpr int kBarWidth = 10;
-
-void AddFlags(CLI::App& app, v1::RunStudyRequest& request) {
-  AddIntegers(app, "--blocks", "Blocks to swap at; default: the 6 up to the targets' l_start",
-              [&](int32_t value) { request.mutable_swap()->add_blocks(value); })
-      ->group(kStudyGroup);
-  AddChoices(app, "--sites", kSiteChoices, "Of resid_post, attn_out, mlp_out; default all three",
-             [&](int value) { request.mutable_swap()->add_sites(static_cast<v1::Site>(value)); })
-      ->group(kStudyGroup);
-  AddInteger(app, "--controls-per-sample", "Control positions per sample, 1 to 1000; default 64",
-             [&](int64_t value) {
-               request.mutable_swap()->set_controls_per_sample(static_cast<int32_t>(value));
-             })
-      ->group(kStudyGroup);
-  app.add_flag_callback(
-         "--loss", [&] { request.mutable_swap()->set_loss(true); },
-         "Measure the change of the next-token loss too")
-      ->group(kStudyGroup);
-}
 
 bool HasLoss(const v1::SwapReport& report) {
   for (const v1::SwapRow& row : report.rows()) {
@@ -126,8 +107,6 @@ const StudyCommand kSwapStudy = {
     .description = "Give targets the controls' values, block by block: do they still become sinks?",
     .example = "sinkctl swap smollm2-135m --input prompts.jsonl --sites resid_post --loss",
     .targets = true,
-    .choose = [](v1::RunStudyRequest& request) { request.mutable_swap(); },
-    .add_flags = AddFlags,
     .render = Render,
     .csv_header = "block,site,group,measure,value,lower,upper,n,undefined",
     .csv = Csv};

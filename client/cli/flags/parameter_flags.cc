@@ -1,0 +1,157 @@
+#include "client/cli/flags/parameter_flags.h"
+
+#include <deque>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_replace.h>
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/descriptor.pb.h>
+
+#include "client/cli/flags/flag_values.h"
+#include "sinks/v1/options.pb.h"
+
+namespace sinkd {
+
+// Of proto/CMakeLists.txt: a FileDescriptorSet with the comments of the .proto files.
+std::string_view ProtocolDescription();
+
+namespace cli {
+namespace {
+
+using google::protobuf::DescriptorPool;
+using google::protobuf::EnumDescriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+
+const DescriptorPool& CommentedPool() {
+  static const DescriptorPool* const pool = [] {
+    google::protobuf::FileDescriptorSet files;
+    const std::string_view bytes = ProtocolDescription();
+    files.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+    auto* built = new DescriptorPool;
+    for (const auto& file : files.file()) built->BuildFile(file);
+    return built;
+  }();
+  return *pool;
+}
+
+// The comment of a field in one line, without its full stop.
+std::string HelpOf(const FieldDescriptor& field) {
+  const FieldDescriptor* commented = CommentedPool().FindFieldByName(field.full_name());
+  google::protobuf::SourceLocation location;
+  if (commented == nullptr || !commented->GetSourceLocation(&location)) return "";
+  std::string text = absl::StrReplaceAll(location.leading_comments, {{"\n", " "}});
+  absl::RemoveExtraAsciiWhitespace(&text);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+// SITE_MLP_OUT of the enum Site is "mlp_out". They live as long as the program.
+std::span<const Choice> ChoicesOf(const EnumDescriptor& type) {
+  static auto* const known = new std::map<const EnumDescriptor*, std::vector<Choice>>;
+  static auto* const words = new std::deque<std::string>;
+  std::vector<Choice>& choices = (*known)[&type];
+  if (!choices.empty()) return choices;
+  const std::string unspecified = type.FindValueByNumber(0)->name();
+  const size_t prefix = unspecified.size() - std::string_view("UNSPECIFIED").size();
+  for (int i = 1; i < type.value_count(); ++i) {
+    words->push_back(absl::AsciiStrToLower(type.value(i)->name().substr(prefix)));
+    choices.push_back({words->back().c_str(), type.value(i)->number()});
+  }
+  return choices;
+}
+
+using Target = std::function<Message&()>;
+
+CLI::Option* AddList(CLI::App& app, const std::string& name, const FieldDescriptor* field,
+                     const Target& target) {
+  const std::string help = HelpOf(*field);
+  const auto add = [field, target](auto adder) {
+    return [field, target, adder](auto value) {
+      Message& message = target();
+      (message.GetReflection()->*adder)(&message, field, value);
+    };
+  };
+  switch (field->cpp_type()) {
+    case FieldDescriptor::CPPTYPE_ENUM:
+      return AddChoices(app, name, ChoicesOf(*field->enum_type()), help,
+                        add(&google::protobuf::Reflection::AddEnumValue));
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return AddNumbers(app, name, help, add(&google::protobuf::Reflection::AddDouble));
+    default:
+      return AddIntegers(app, name, help, add(&google::protobuf::Reflection::AddInt32));
+  }
+}
+
+CLI::Option* AddOne(CLI::App& app, const std::string& name, const FieldDescriptor* field,
+                    const Target& target) {
+  const std::string help = HelpOf(*field);
+  switch (field->cpp_type()) {
+    case FieldDescriptor::CPPTYPE_ENUM:
+      return AddChoice(app, name, ChoicesOf(*field->enum_type()), help, [=](int value) {
+        Message& message = target();
+        message.GetReflection()->SetEnumValue(&message, field, value);
+      });
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return AddNumber(app, name, help, [=](double value) {
+        Message& message = target();
+        message.GetReflection()->SetDouble(&message, field, value);
+      });
+    case FieldDescriptor::CPPTYPE_INT64:
+      return AddInteger(
+          app, name, help,
+          [=](int64_t value) {
+            Message& message = target();
+            message.GetReflection()->SetInt64(&message, field, value);
+          },
+          /*wide=*/true);
+    default:
+      return AddInteger(app, name, help, [=](int64_t value) {
+        Message& message = target();
+        message.GetReflection()->SetInt32(&message, field, static_cast<int32_t>(value));
+      });
+  }
+}
+
+CLI::Option* AddSwitch(CLI::App& app, const std::string& name, bool value,
+                       const FieldDescriptor* field, const Target& target) {
+  const auto set = [=] {
+    Message& message = target();
+    message.GetReflection()->SetBool(&message, field, value);
+  };
+  std::string help = HelpOf(*field);
+  if (value) return app.add_flag_callback("--" + name, set, help);
+  help = help.substr(0, help.find(". Default:"));
+  if (help.starts_with("Also ")) help = help.substr(5);
+  help[0] = absl::ascii_tolower(static_cast<unsigned char>(help[0]));
+  return app.add_flag_callback("--no-" + name, set, "Do not " + help);
+}
+
+}  // namespace
+
+void AddParameterFlags(CLI::App& app, const std::string& group,
+                       const google::protobuf::Descriptor& type, const Target& message) {
+  for (int i = 0; i < type.field_count(); ++i) {
+    const FieldDescriptor* field = type.field(i);
+    if (!field->options().HasExtension(sinks::v1::rule)) continue;
+    const sinks::v1::ParameterRule& rule = field->options().GetExtension(sinks::v1::rule);
+    const std::string name =
+        rule.has_flag() ? rule.flag() : absl::StrReplaceAll(field->name(), {{"_", "-"}});
+    CLI::Option* option = nullptr;
+    if (field->cpp_type() == FieldDescriptor::CPPTYPE_BOOL) {
+      const bool is_default = rule.default__size() > 0 && rule.default_(0) == "true";
+      option = AddSwitch(app, name, !is_default, field, message);
+    } else if (field->is_repeated()) {
+      option = AddList(app, "--" + name, field, message);
+    } else {
+      option = AddOne(app, "--" + name, field, message);
+    }
+    option->group(group);
+  }
+}
+
+}  // namespace cli
+}  // namespace sinkd
