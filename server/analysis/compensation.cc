@@ -5,6 +5,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "server/analysis/compensation_curves.h"
 #include "server/analysis/exact_sum.h"
 #include "server/analysis/summary.h"
 
@@ -12,12 +13,6 @@ namespace sinkd {
 namespace {
 
 using SortedSamples = std::vector<const CompensationSample*>;
-
-int32_t WeakestBlock(const SampleRecord& record) {
-  const auto begin = record.compensation->primary.begin();
-  const auto weakest = std::min_element(begin + record.window_start, begin + record.window_end);
-  return static_cast<int32_t>(weakest - begin);
-}
 
 SortedSamples Sorted(const std::vector<CompensationSample>& samples) {
   SortedSamples sorted;
@@ -80,10 +75,11 @@ void FillCorrelations(const SortedSamples& samples, const CompensationIntervals&
 void CompensationAccumulator::Add(const SampleRecord& record) {
   if (!record.compensation) return;
   samples_.push_back({{record.window_start, record.window_end}, *record.compensation});
-  const int32_t weakest = WeakestBlock(record);
-  ++weakest_block_[weakest];
+  const std::optional<int32_t> weakest = WeakestBlock(record);
+  if (!weakest) return;
+  ++weakest_block_[*weakest];
   for (const Sink& sink : record.sinks) {
-    if (sink.kind == SinkKind::kSecondary) ++start_minus_weakest_[sink.level.l_start - weakest];
+    if (sink.kind == SinkKind::kSecondary) ++start_minus_weakest_[sink.level.l_start - *weakest];
   }
 }
 

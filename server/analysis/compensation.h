@@ -1,9 +1,8 @@
 // Compensation: whether secondary sinks take over where the primary sink is weak (definitions:
 // Compensation). Folds the curves of samples; intervals come from compensation_bootstrap.h.
 //
-// The weakest block of a sample is the first block of its window [start, end) with the least
-// primary attention. Blocks are counted as records.h says: block l of a curve is the block whose
-// attention it shows, the window is taken over the same numbers.
+// The weakest block of a sample is that of WeakestBlock (compensation_curves.h); a sample without
+// one counts in everything else.
 // Samples are sorted by their curves, bit by bit, before anything random happens, so that intervals
 // do not depend on the order of records. Records without curves are not counted.
 // Thread-safety: none.

@@ -94,7 +94,7 @@ struct BlockCompensation {
 struct CompensationReport {
   int64_t samples = 0;
   std::vector<BlockCompensation> blocks;           // [L]
-  std::map<int32_t, int64_t> weakest_block;        // argmin of primary over the window, by sample
+  std::map<int32_t, int64_t> weakest_block;        // by sample: WeakestBlock
   std::map<int32_t, int64_t> start_minus_weakest;  // over secondary sinks
   // Between primary and secondary mass, over all (sample, block in the sample's window) pairs.
   Correlation pearson, spearman;

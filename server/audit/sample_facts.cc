@@ -3,28 +3,31 @@
 #include <algorithm>
 #include <vector>
 
+#include "server/analysis/compensation_curves.h"
+
 namespace sinkd {
 namespace {
 
 using Number = std::optional<double>;
-using Curve = std::vector<float> CompensationCurves::*;
 
-// Where the curve is lowest over the primary sink's window; the first such layer. CheckRecord has
-// seen that curves are as long as there are layers.
-std::optional<int32_t> Weakest(const SampleRecord& record, Curve curve) {
+// The layer of the primary sink's window with the least norm of its state; the first of several.
+// CheckRecord has seen that curves are as long as there are layers.
+std::optional<int32_t> WeakestLayer(const SampleRecord& record) {
   if (!record.compensation || record.window_start >= record.window_end) return std::nullopt;
-  const std::vector<float>& values = (*record.compensation).*curve;
-  if (values.size() < static_cast<size_t>(record.window_end)) return std::nullopt;
+  const std::vector<float>& norms = record.compensation->primary_norm;
+  if (norms.size() < static_cast<size_t>(record.window_end)) return std::nullopt;
   const auto least =
-      std::min_element(values.begin() + record.window_start, values.begin() + record.window_end);
-  return static_cast<int32_t>(least - values.begin());
+      std::min_element(norms.begin() + record.window_start, norms.begin() + record.window_end);
+  return static_cast<int32_t>(least - norms.begin());
 }
 
-Number WeakestValue(const AuditedSample& sample, Curve curve) {
+// Of the curve, where `find` says.
+Number ValueAt(const AuditedSample& sample, std::optional<int32_t> (*find)(const SampleRecord&),
+               std::vector<float> CompensationCurves::*curve) {
   if (sample.record == nullptr) return std::nullopt;
-  const std::optional<int32_t> layer = Weakest(*sample.record, curve);
-  if (!layer) return std::nullopt;
-  return ((*sample.record->compensation).*curve)[static_cast<size_t>(*layer)];
+  const std::optional<int32_t> place = find(*sample.record);
+  if (!place) return std::nullopt;
+  return ((*sample.record->compensation).*curve)[static_cast<size_t>(*place)];
 }
 
 bool HasSecondary(const SampleRecord& record) {
@@ -42,14 +45,15 @@ constexpr SampleNumber kNumbers[] = {
        return sample.record == nullptr ? Number() : Number(sample.record->primary.state_norm);
      }},
     {"weakest_primary_attention",
-     "mean over samples of the least attention to the primary sink in a layer of its window",
+     "mean over samples of the least attention to the primary sink in a block that reads its "
+     "window",
      [](const AuditedSample& sample) {
-       return WeakestValue(sample, &CompensationCurves::primary);
+       return ValueAt(sample, WeakestBlock, &CompensationCurves::primary);
      }},
     {"weakest_primary_norm",
      "mean over samples of the least norm of the primary sink in a layer of its window",
      [](const AuditedSample& sample) {
-       return WeakestValue(sample, &CompensationCurves::primary_norm);
+       return ValueAt(sample, WeakestLayer, &CompensationCurves::primary_norm);
      }},
     {"samples_with_secondary", "share of samples with a secondary sink",
      [](const AuditedSample& sample) {
@@ -66,10 +70,9 @@ constexpr SampleNumber kNumbers[] = {
 };
 
 constexpr SampleLayer kLayers[] = {
-    {"weakest_attention_layer", "layer where the primary sink gets the least attention",
-     [](const SampleRecord& record) { return Weakest(record, &CompensationCurves::primary); }},
-    {"weakest_norm_layer", "layer where the primary sink's norm is least",
-     [](const SampleRecord& record) { return Weakest(record, &CompensationCurves::primary_norm); }},
+    {"weakest_attention_layer", "block that pays the primary sink the least attention",
+     WeakestBlock},
+    {"weakest_norm_layer", "layer where the primary sink's norm is least", WeakestLayer},
 };
 
 }  // namespace

@@ -309,7 +309,11 @@ def compensation_report(spec, records):
         start, end = r["window"]
         curves = {k: np.array(v) for k, v in r["compensation"].items()}
         samples.append(curves | {"start": start, "end": end})
-        block = start + int(np.argmin(curves["primary"][start:end]))
+        # Blocks that read a state of the window: block l reads layer l - 1.
+        readers = curves["primary"][start + 1:end + 1]
+        if len(readers) == 0:
+            continue
+        block = start + 1 + int(np.argmin(readers))
         weakest[block] += 1
         for s in r["sinks"]:
             if s["kind"] == "secondary":

@@ -52,7 +52,7 @@ def check_norms(name, found, planted):
 def check_weakest_block(name, tensors, found, block):
     head_mean = detection.alpha(tensors["column_sum"]).mean(axis=1)[:, found["p0"]]
     start, end = found["window"]
-    weakest = start + int(head_mean[start:end].argmin())
+    weakest = start + 1 + int(head_mean[start + 1:end + 1].argmin())  # of its readers
     if weakest != block:
         raise Disagreement(f"{name}: the primary sink is weakest in block {weakest}, not {block}")
 

@@ -97,7 +97,7 @@ export function compensationCharts(report: CompensationReport): HTMLElement {
         Object.keys(weakest).length > 0 ?
             countBars(
                 'Where the primary sink is weakest',
-                `Samples by the block of their window where it is weakest; most often block ${
+                `Samples by the block that reads it and attends to it least; most often block ${
                     mode(weakest)}.`,
                 'block', weakest, 'primary') :
             null,
