@@ -57,7 +57,8 @@ struct ModelInfo {
   std::string device;        // "cpu", "cuda:0", or a map as in LoadOptions
   std::string compute_type;  // "float32" or "bfloat16"
   Residency residency = Residency::kResident;
-  int64_t weight_bytes = 0;           // on its devices
+  std::string quantization;  // how the weights are stored: "gptq 4 bits"; empty if as plain numbers
+  int64_t weight_bytes = 0;  // on its devices
   std::vector<std::string> warnings;  // extra tensors, missing untied head, ...
 };
 
@@ -127,7 +128,7 @@ CpuArithmetic ArithmeticOfCpu();
 
 // The same for one model, as text: what applies to its devices and compute type, and the number of
 // threads if sums depend on it. Records with equal text agree to the last digit. Examples:
-// "float32 by MKL (AVX512)", "bfloat16 on cuda".
+// "float32 by MKL (AVX512)", "bfloat16 on cuda", "weights of gptq 4 bits; float32 by MKL (AVX2)".
 std::string ArithmeticOf(const ModelInfo& info);
 
 }  // namespace sinkd

@@ -265,8 +265,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadConfig{"ThetaOfZero", Config("llama", R"("rope_theta":0)"), "rope_theta"},
         BadConfig{"NegativeEpsilon", Config("llama", R"("rms_norm_eps":-1e-6)"),
                   "rms_norm_eps is not from 0 to 1"},
-        BadConfig{"Quantized", Config("llama", R"("quantization_config":{"quant_method":"gptq"})"),
-                  "\"gptq\""},
+        BadConfig{"Quantized", Config("llama", R"("quantization_config":{"quant_method":"hqq"})"),
+                  "\"hqq\""},
         BadConfig{"Classifier",
                   Config("llama", R"("architectures":["LlamaForSequenceClassification"])"),
                   "classification head"},
@@ -318,31 +318,35 @@ Quantized ByMethod(const std::string& name, const std::string& method,
 INSTANTIATE_TEST_SUITE_P(
     Table, QuantizedConfigs,
     ::testing::Values(
-        ByMethod("Gptq", "gptq", R"(,"bits":4)"), ByMethod("Awq", "awq", R"(,"version":"gemm")"),
-        ByMethod("Fp8", "fp8", R"(,"weight_block_size":[128,128])"), ByMethod("Hqq", "hqq"),
-        ByMethod("Mxfp4OfAnotherFamily", "mxfp4"),
-        Quantized{"CompressedTensors",
-                  R"("quantization_config":{"quant_method":"compressed-tensors"})",
-                  "quantized by compressed-tensors", "run_compressed=False"},
+        ByMethod("Hqq", "hqq"), ByMethod("Aqlm", "aqlm"), ByMethod("Mxfp4OfAnotherFamily", "mxfp4"),
+        Quantized{"GptqOfAnotherKernel",
+                  R"("quantization_config":{"quant_method":"gptq","checkpoint_format":"marlin"})",
+                  "quantization_config.checkpoint_format"},
+        Quantized{"AwqOfAnotherKernel",
+                  R"("quantization_config":{"quant_method":"awq","version":"gemv"})",
+                  "quantization_config.version"},
         Quantized{"CompressedTensorsOfOld",
-                  R"("compression_config":{"quant_method":"compressed-tensors"})",
-                  "compression_config.quant_method"},
-        Quantized{"BitsAndBytes",
-                  R"("quantization_config":{"quant_method":"bitsandbytes","load_in_4bit":true})",
-                  "quantized by bitsandbytes", "dequantize()"},
-        Quantized{"BitsAndBytesOfOld", R"("quantization_config":{"load_in_8bit":true})",
-                  "quantized by bitsandbytes", "dequantize()"},
+                  R"("compression_config":{"quant_method":"compressed-tensors","format":"x"})",
+                  "compression_config.format"},
         Quantized{"NoMethod", R"("quantization_config":{"group_size":64,"bits":4})",
-                  "quantization_config describes quantized weights"},
+                  "quantization_config.quant_method is missing"},
         Quantized{"MethodIsANumber", R"("quantization_config":{"quant_method":4})",
                   "quant_method is not a string", "restore config.json"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(HfConfig, QuantizationOfTheTextHalfIsFound) {
-  const std::string text = Config("gemma3_text", R"("quantization_config":{"quant_method":"awq"})");
+  const std::string text = Config("gemma3_text", R"("quantization_config":{"quant_method":"hqq"})");
   const auto spec = ConfigFile(R"({"model_type":"gemma3","text_config":)" + text + "}").Read();
   ASSERT_FALSE(spec.ok());
-  EXPECT_THAT(std::string(spec.status().message()), HasSubstr("quantized by awq"));
+  EXPECT_THAT(std::string(spec.status().message()), HasSubstr("quantized by hqq"));
+}
+
+TEST(HfConfig, QuantizedWeightsThatCanBeReadAreAccepted) {
+  for (const std::string method :
+       {"gptq", "awq", "fp8", "compressed-tensors", "bitsandbytes", "fbgemm_fp8", "modelopt"}) {
+    const std::string keys = R"("quantization_config":{"quant_method":")" + method + "\"}";
+    EXPECT_EQ(ReadOrDie(Config("llama", keys)).blocks, 4) << method;
+  }
 }
 
 TEST(HfConfig, ANullQuantizationIsNone) {

@@ -4,13 +4,16 @@
 #include <memory>
 #include <set>
 
+#include <absl/strings/str_join.h>
+
 #include "server/base/json.h"
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 #include "server/engine/checkpoint/checkpoint_files.h"
 #include "server/engine/checkpoint/gguf/gguf_folder.h"
 #include "server/engine/checkpoint/gguf/gguf_source.h"
-#include "server/engine/checkpoint/quantized_weights.h"
+#include "server/engine/checkpoint/quantized/quantized_source.h"
+#include "server/engine/checkpoint/quantized/unreadable_formats.h"
 #include "server/engine/checkpoint/safetensors.h"
 #include "server/engine/checkpoint/safetensors_header.h"
 
@@ -125,6 +128,7 @@ absl::StatusOr<Checkpoint> Checkpoint::Open(const std::filesystem::path& folder,
                     "fetch the files again, or write them anew with the safetensors library");
     }
   }
+  SINKD_RETURN_IF_ERROR(checkpoint.Unpack(folder, std::move(stop)));
   for (const auto& [name, location] : checkpoint.tensors_) {
     SINKD_RETURN_IF_ERROR(RefuseQuantizedTensor(folder, location.file->name(), name));
   }
@@ -144,6 +148,22 @@ absl::Status Checkpoint::AddSource(std::unique_ptr<TensorSource> source) {
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status Checkpoint::Unpack(const std::filesystem::path& folder, std::stop_token stop) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder / "config.json", ignored)) return absl::OkStatus();
+  SINKD_ASSIGN_OR_RETURN(const ConfigReader config, ConfigReader::Open(folder));
+  SINKD_ASSIGN_OR_RETURN(const std::string model_type, config.TextOr("model_type", ""));
+  SINKD_ASSIGN_OR_RETURN(const QuantizationConfig quantization,
+                         ReadQuantization(config, model_type));
+  if (quantization.method.empty() || quantization.method == "mxfp4") return absl::OkStatus();
+  SINKD_ASSIGN_OR_RETURN(auto unpacked,
+                         QuantizedSource::Open(tensors_, quantization, std::move(stop)));
+  if (unpacked == nullptr) return absl::OkStatus();
+  quantization_ = absl::StrJoin(unpacked->formats(), ", ");
+  for (const std::string& name : unpacked->replaced()) tensors_.erase(name);
+  return AddSource(std::move(unpacked));
 }
 
 const Checkpoint::Location* Checkpoint::Find(std::string_view name) const {

@@ -1,12 +1,12 @@
 // Checkpoint: all tensors of a checkpoint folder by name - one safetensors file, the shards that
 // model.safetensors.index.json names, or one GGUF file. Shards are taken from the index, never by
-// globbing.
+// globbing. Weights that are quantized (quantized/) look like plain ones in float32.
 //
 // Thread-safety: const methods may run on several threads.
 // Errors: FAILED_PRECONDITION naming the file: no weights, pickled weights only, an adapter alone,
-// quantized weights, several GGUF files, a missing shard, a link to what is missing, a shard path
-// that leaves the folder, a tensor in two shards, more shards or tensors than a model has;
-// CANCELLED.
+// weights quantized in a form that cannot be read, several GGUF files, a missing shard, a link to
+// what is missing, a shard path that leaves the folder, a tensor in two shards, more shards or
+// tensors than a model has; CANCELLED.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@
 
 #include <absl/status/statusor.h>
 
+#include "server/engine/checkpoint/quantized/module_tensors.h"
 #include "server/engine/checkpoint/tensor_source.h"
 
 namespace sinkd {
@@ -29,20 +30,23 @@ class Checkpoint {
   static absl::StatusOr<Checkpoint> Open(const std::filesystem::path& folder,
                                          std::stop_token stop = {});
 
-  struct Location {
-    const TensorSource* file;  // owned by the checkpoint
-    const TensorEntry* entry;
-  };
+  using Location = TensorLocation;  // its file and entry are owned by the checkpoint
 
   // nullptr when there is no such tensor; lives as long as the checkpoint.
   const Location* Find(std::string_view name) const;
-  const std::map<std::string, Location, std::less<>>& tensors() const { return tensors_; }
+  const TensorIndex& tensors() const { return tensors_; }
+
+  // How quantized weights are stored, for people: "gptq 4 bits"; empty where there are none.
+  const std::string& quantization() const { return quantization_; }
 
  private:
   absl::Status AddSource(std::unique_ptr<TensorSource> source);
+  // Puts plain weights in the place of quantized ones.
+  absl::Status Unpack(const std::filesystem::path& folder, std::stop_token stop);
 
   std::vector<std::unique_ptr<TensorSource>> sources_;
-  std::map<std::string, Location, std::less<>> tensors_;
+  TensorIndex tensors_;
+  std::string quantization_;
 };
 
 }  // namespace sinkd

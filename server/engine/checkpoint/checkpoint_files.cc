@@ -9,7 +9,7 @@
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
-#include "server/engine/checkpoint/quantized_weights.h"
+#include "server/engine/checkpoint/quantized/unreadable_formats.h"
 
 namespace sinkd {
 namespace {

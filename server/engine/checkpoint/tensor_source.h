@@ -20,7 +20,16 @@ struct TensorEntry {
   std::vector<int64_t> shape;  // row-major, the last axis fastest
   int64_t offset = 0;          // of the first stored byte, from the start of the file
   int64_t bytes = 0;           // shape x dtype
+  std::string stored_as;       // the format that Read unpacks, for people; empty: it does not
+  int64_t stored_bytes = 0;    // of the packed values and what goes with them; with it
+
+  int64_t BytesInFile() const { return stored_as.empty() ? bytes : stored_bytes; }
 };
+
+// How the tensor is stored: its dtype, or the format that Read unpacks.
+inline const std::string& StoredType(const TensorEntry& entry) {
+  return entry.stored_as.empty() ? entry.dtype : entry.stored_as;
+}
 
 using TensorMap = std::map<std::string, TensorEntry, std::less<>>;
 
@@ -36,5 +45,17 @@ class TensorSource {
   virtual absl::Status Read(std::string_view tensor, int64_t offset, int64_t bytes,
                             void* out) const = 0;
 };
+
+// Rows that can be read one by one.
+struct RowLayout {
+  int64_t rows = 0;
+  int64_t row_bytes = 0;
+};
+
+// Gives `bytes` bytes that begin `offset` bytes into all rows, by `read_rows`, which writes `count`
+// whole rows from `first` on. INTERNAL past the end.
+absl::Status ReadByRows(
+    const RowLayout& layout, int64_t offset, int64_t bytes, void* out,
+    const std::function<absl::Status(int64_t first, int64_t count, void* rows)>& read_rows);
 
 }  // namespace sinkd

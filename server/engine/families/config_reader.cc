@@ -181,6 +181,12 @@ absl::StatusOr<std::vector<double>> ConfigReader::NumberList(std::string_view ke
   return list;
 }
 
+std::vector<std::string> ConfigReader::Keys() const {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : node_->items()) keys.push_back(key);
+  return keys;
+}
+
 ConfigReader ConfigReader::Object(std::string_view key) const {
   static const Json kEmpty = Json::object();
   const Json* const value = Find(key);

@@ -44,6 +44,9 @@ class ConfigReader {
   absl::StatusOr<std::vector<std::string>> TextList(std::string_view key) const;
   absl::StatusOr<std::vector<double>> NumberList(std::string_view key) const;
 
+  // The keys of this object.
+  std::vector<std::string> Keys() const;
+
   // The object under `key`; its errors name "key.inner".
   ConfigReader Object(std::string_view key) const;
 

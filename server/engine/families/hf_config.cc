@@ -9,7 +9,7 @@
 #include "server/engine/checkpoint/gguf/gguf_config.h"
 #include "server/engine/checkpoint/gguf/gguf_file.h"
 #include "server/engine/checkpoint/gguf/gguf_folder.h"
-#include "server/engine/checkpoint/quantized_weights.h"
+#include "server/engine/checkpoint/quantized/quantization_config.h"
 #include "server/engine/families/decoder_keys.h"
 #include "server/engine/families/unread_keys.h"
 #include "server/engine/model.h"
@@ -68,7 +68,7 @@ absl::StatusOr<DecoderPlan> PlanFromConfig(const ConfigReader& config) {
     if (family.model_type == model_type) known = &family;
   }
   if (known == nullptr) return RefuseUnknown(config);
-  SINKD_RETURN_IF_ERROR(RefuseQuantizedConfig(config, model_type));
+  SINKD_RETURN_IF_ERROR(ReadQuantization(config, model_type).status());
   SINKD_RETURN_IF_ERROR(RefuseClassifier(config));
   SINKD_RETURN_IF_ERROR(RefuseOtherRules(config));
   SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, known->plan(config));

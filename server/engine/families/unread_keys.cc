@@ -110,7 +110,9 @@ const std::set<std::string_view>& NeutralKeys() {
 }
 
 constexpr std::string_view kNeutralEnds[] = {"_dropout", "_pdrop", "_token_id", "_token_index"};
-constexpr std::string_view kNeutralBegins[] = {"summary_"};
+// What quantized weights need is read by checkpoint/quantized; the rest says how they were made.
+constexpr std::string_view kNeutralBegins[] = {"summary_", "quantization_config.",
+                                               "compression_config."};
 
 bool IsNeutral(std::string_view path) {
   if (path.starts_with("text_config.")) path.remove_prefix(sizeof "text_config." - 1);

@@ -60,7 +60,9 @@ std::string ArithmeticOf(const ModelInfo& info) {
     kind = kind == "cpu" ? OnCpu(info.compute_type == "bfloat16")
                          : absl::StrCat(info.compute_type, " on ", kind);
   }
-  return absl::StrJoin(kinds, "; ");
+  const std::string text = absl::StrJoin(kinds, "; ");
+  return info.quantization.empty() ? text
+                                   : absl::StrCat("weights of ", info.quantization, "; ", text);
 }
 
 }  // namespace sinkd

@@ -92,6 +92,7 @@ absl::StatusOr<std::unique_ptr<Model>> Model::Load(
                  .device = PlacementText(setup.spans),
                  .compute_type = TypeName(setup.type),
                  .residency = options.residency,
+                 .quantization = setup.checkpoint->quantization(),
                  .weight_bytes = std::accumulate(held.begin(), held.end(), int64_t{0}),
                  .warnings = setup.weights.warnings};
   LoadProgress loaded{.bytes_total = setup.weights.StoredBytes()};

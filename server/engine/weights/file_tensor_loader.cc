@@ -114,7 +114,10 @@ absl::Status FileTensorLoader::LoadInto(const std::string& name,
     return BadTensor(location.file->name(), name, "holds values too large for the compute type",
                      "compute in a wider type");
   }
-  if (on_bytes_) on_bytes_(bytes);
+  // Of packed values, the share that these took.
+  const TensorEntry& entry = *location.entry;
+  if (on_bytes_)
+    on_bytes_(entry.stored_as.empty() ? bytes : entry.stored_bytes * bytes / entry.bytes);
   return absl::OkStatus();
 }
 

@@ -46,6 +46,7 @@ absl::StatusOr<ModelPlan> PlanModel(const std::filesystem::path& folder, const L
                  .compute_type = TypeName(setup.type),
                  .residency = options.residency,
                  .has_weights = setup.checkpoint.has_value(),
+                 .quantization = setup.checkpoint ? setup.checkpoint->quantization() : "",
                  .tensors = weights.tensors,
                  .stored_bytes = weights.StoredBytes(),
                  .weight_bytes = weights.WeightBytes(),

@@ -81,9 +81,9 @@ absl::Status PlanningLoader::Note(const std::string& name, at::IntArrayRef shape
   SINKD_ASSIGN_OR_RETURN(const Checkpoint::Location location,
                          FindTensor(*checkpoint_, name, shape, bytes));
   tensors_.emplace(name, PlannedTensor{.name = name,
-                                       .stored_type = location.entry->dtype,
+                                       .stored_type = StoredType(*location.entry),
                                        .shape = shape.vec(),
-                                       .stored_bytes = location.entry->bytes});
+                                       .stored_bytes = location.entry->BytesInFile()});
   return absl::OkStatus();
 }
 

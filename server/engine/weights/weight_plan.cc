@@ -7,7 +7,9 @@
 
 #include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
+#include <absl/strings/str_format.h>
 #include <absl/strings/str_join.h>
+#include <c10/util/accumulate.h>
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
@@ -75,9 +77,9 @@ void AddOthers(const Checkpoint& checkpoint, const std::map<std::string, TensorU
     const auto head = heads.find(name);
     tensors.emplace(name,
                     PlannedTensor{.name = name,
-                                  .stored_type = entry.dtype,
+                                  .stored_type = StoredType(entry),
                                   .shape = entry.shape,
-                                  .stored_bytes = entry.bytes,
+                                  .stored_bytes = entry.BytesInFile(),
                                   .use = head == heads.end() ? TensorUse::kUnused : head->second});
     if (head == heads.end() && !IsBuffer(name)) extra.push_back(name);
   }
@@ -86,6 +88,19 @@ void AddOthers(const Checkpoint& checkpoint, const std::map<std::string, TensorU
   warnings.push_back(StrCat(extra.size(), " tensors are not used: ",
                             absl::StrJoin(extra.begin(), extra.begin() + shown, ", "),
                             extra.size() > 5 ? ", ..." : ""));
+}
+
+std::string DescribeQuantization(const Checkpoint& checkpoint) {
+  int64_t values = 0, bytes = 0;
+  for (const auto& [name, location] : checkpoint.tensors()) {
+    if (location.entry->stored_as.empty()) continue;
+    values += c10::multiply_integers(location.entry->shape);
+    bytes += location.entry->stored_bytes;
+  }
+  const double bits = 8 * static_cast<double>(bytes) / static_cast<double>(values);
+  return StrCat("weights stored as ", checkpoint.quantization(), ", ",
+                absl::StrFormat("%.2f", bits),
+                " bits each with their scales, are unpacked; activations are not quantized");
 }
 
 // Warns of a head that is stored beside the embedding it is tied to, and is another one.
@@ -130,6 +145,9 @@ absl::StatusOr<WeightPlan> PlanWeights(const Checkpoint* checkpoint, const Decod
     if (stop.stop_requested()) return Cancelled("the planning was cancelled");
     SINKD_ASSIGN_OR_RETURN(const BlockWeights block, LoadBlock(loader, plan.decoder, l));
     plan.block_bytes.push_back(sinkd::WeightBytes(block));
+  }
+  if (checkpoint != nullptr && !checkpoint->quantization().empty()) {
+    plan.warnings.push_back(DescribeQuantization(*checkpoint));
   }
   std::map<std::string, PlannedTensor> tensors = loader.tensors();
   const std::string head = plan.decoder.names.head + ".weight";

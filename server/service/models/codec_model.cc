@@ -127,6 +127,7 @@ sinks::v1::Model EncodeModel(const ModelEntry& entry) {
     out.set_compute_type(EncodeComputeType(entry.info->compute_type));
     out.set_residency(EncodeResidency(entry.info->residency));
     out.set_weight_bytes(entry.info->weight_bytes);
+    if (!entry.info->quantization.empty()) out.set_quantization(entry.info->quantization);
     out.set_has_chat_template(entry.has_chat_template);
     out.set_pinned(entry.pinned);
     out.set_users(static_cast<int32_t>(entry.users));

@@ -113,6 +113,7 @@ absl::StatusOr<sinks::v1::PlanModelResponse> EncodePlan(const PlanRequest& reque
   out.set_compute_type(EncodeComputeType(plan.compute_type));
   out.set_residency(EncodeResidency(plan.residency));
   out.set_has_weights(plan.has_weights);
+  if (!plan.quantization.empty()) out.set_quantization(plan.quantization);
   for (const DeviceShare& share : plan.devices) {
     EncodeShare(share, planned.room.devices.at(share.device), out.add_devices());
   }

@@ -143,29 +143,10 @@ absl::Status GgufSource::Read(std::string_view tensor, int64_t offset, int64_t b
   const auto found = stored_.find(tensor);
   if (found == stored_.end()) return Error(tensor, "is not in the file");
   const Stored& stored = found->second;
-  if (offset < 0 || bytes < 0 || offset > stored.rows * stored.out_bytes - bytes) {
-    return Error(tensor, "read past its end");
-  }
-  char* cursor = static_cast<char*>(out);
-  const int64_t end = offset + bytes;
-  std::vector<char> partial;
-  while (offset < end) {
-    const int64_t row = offset / stored.out_bytes;
-    const int64_t inside = offset % stored.out_bytes;
-    const int64_t whole = (end - offset) / stored.out_bytes;
-    int64_t given = whole * stored.out_bytes;
-    if (inside == 0 && whole > 0) {
-      SINKD_RETURN_IF_ERROR(ReadRows(stored, row, whole, cursor));
-    } else {
-      partial.resize(static_cast<size_t>(stored.out_bytes));
-      SINKD_RETURN_IF_ERROR(ReadRows(stored, row, 1, partial.data()));
-      given = std::min(end - offset, stored.out_bytes - inside);
-      std::memcpy(cursor, partial.data() + inside, static_cast<size_t>(given));
-    }
-    cursor += given;
-    offset += given;
-  }
-  return absl::OkStatus();
+  return ReadByRows({.rows = stored.rows, .row_bytes = stored.out_bytes}, offset, bytes, out,
+                    [&](int64_t first, int64_t count, void* rows) {
+                      return ReadRows(stored, first, count, static_cast<char*>(rows));
+                    });
 }
 
 }  // namespace sinkd

@@ -1,4 +1,4 @@
-#include "server/engine/checkpoint/quantized_weights.h"
+#include "server/engine/checkpoint/quantized/unreadable_formats.h"
 
 #include <string>
 
@@ -12,53 +12,19 @@ constexpr char kFix[] = "use the float32, float16 or bfloat16 checkpoint it was 
 constexpr char kGptqFile[] = "quantize_config.json";
 constexpr char kAwqFile[] = "quant_config.json";
 
-// Some methods can be undone where the original is out of reach.
-std::string Fix(std::string_view method) {
-  if (method == "bitsandbytes") {
-    return StrCat(kFix, ", or load it with transformers, call dequantize() and save_pretrained()");
-  }
-  if (method == "compressed-tensors") {
-    return StrCat(kFix,
-                  ", or load it with transformers' CompressedTensorsConfig("
-                  "run_compressed=False) and call save_pretrained()");
-  }
-  return kFix;
-}
-
 bool Exists(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::exists(path, ignored);
 }
 
-// bitsandbytes' first configs name no method.
-absl::StatusOr<std::string> Method(const ConfigReader& quantization) {
-  SINKD_ASSIGN_OR_RETURN(const bool in_4bit, quantization.FlagOr("load_in_4bit", false));
-  SINKD_ASSIGN_OR_RETURN(const bool in_8bit, quantization.FlagOr("load_in_8bit", false));
-  return quantization.TextOr("quant_method", in_4bit || in_8bit ? "bitsandbytes" : "");
-}
-
-absl::Status RefuseUnder(const ConfigReader& config, std::string_view key,
-                         std::string_view model_type) {
-  if (!config.HasObject(key)) return absl::OkStatus();
-  const ConfigReader quantization = config.Object(key);
-  SINKD_ASSIGN_OR_RETURN(const std::string method, Method(quantization));
-  if (method == "mxfp4" && model_type == "gpt_oss") return absl::OkStatus();
-  if (method.empty()) {
-    return config.Error(key, "describes quantized weights, which cannot be loaded", kFix);
-  }
-  return quantization.Error("quant_method",
-                            StrCat("says that the weights are quantized by ", Shorten(method),
-                                   ", which cannot be loaded"),
-                            Fix(method));
-}
-
 absl::Status Refuse(std::string_view subject, std::string_view what, std::string_view method) {
   return FailedPrecondition(
-      StrCat(what, " quantized by ", method, ", which cannot be loaded"),
-      {.reason = "QUANTIZED_WEIGHTS", .subject = std::string(subject), .fix = Fix(method)});
+      StrCat(what, " quantized by ", method, ", which cannot be read"),
+      {.reason = "QUANTIZED_WEIGHTS", .subject = std::string(subject), .fix = kFix});
 }
 
-// What each method calls the tensors that only it has.
+// What each method calls the tensors that only it has. Those of methods that are read are gone from
+// a checkpoint by then, unless config.json does not name the method.
 std::string_view MethodOfTensor(const std::filesystem::path& folder, std::string_view tensor) {
   struct Known {
     std::string_view suffix;
@@ -83,14 +49,18 @@ std::string_view MethodOfTensor(const std::filesystem::path& folder, std::string
 
 }  // namespace
 
-absl::Status RefuseQuantizedConfig(const ConfigReader& config, std::string_view model_type) {
-  for (const ConfigReader& part : {config, config.Object("text_config")}) {
-    // compressed-tensors wrote compression_config before it had quantization_config.
-    for (const std::string_view key : {"quantization_config", "compression_config"}) {
-      SINKD_RETURN_IF_ERROR(RefuseUnder(part, key, model_type));
-    }
+absl::Status Unreadable(const ConfigReader& quantization, std::string_view key,
+                        std::string_view value) {
+  if (value.empty()) {
+    return quantization.Error(key, "is missing, so that it is not known how the weights are stored",
+                              kFix);
   }
-  return absl::OkStatus();
+  return quantization.Error(
+      key,
+      StrCat("says that the weights are quantized by ", Shorten(value), ", which cannot be read"),
+      StrCat(kFix,
+             ", or one quantized by gptq, awq (gemm), compressed-tensors, fp8, modelopt or "
+             "bitsandbytes"));
 }
 
 absl::Status RefuseQuantizedTensor(const std::filesystem::path& folder, std::string_view file,

@@ -1,7 +1,8 @@
-// Quantized checkpoints, which cannot be loaded, told by config.json or, where that is silent, by
-// the names of tensors and files. gpt_oss's own MXFP4 is unpacked on load and is not one of them.
+// Quantized weights that cannot be read, known by config.json or, where that is silent, by the
+// names of tensors and files.
 //
-// Thread-safety: pure functions. Errors: FAILED_PRECONDITION naming the method and the way out.
+// Thread-safety: pure functions. Errors: FAILED_PRECONDITION (QUANTIZED_WEIGHTS) naming the method
+// and the fix.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +14,9 @@
 
 namespace sinkd {
 
-// By quantization_config, also where it is nested or has its older name.
-absl::Status RefuseQuantizedConfig(const ConfigReader& config, std::string_view model_type);
+// Of the method or form `value` that `key` names.
+absl::Status Unreadable(const ConfigReader& quantization, std::string_view key,
+                        std::string_view value);
 
 // By the name of the tensor `tensor` of `file`; OK for one that holds plain weights.
 absl::Status RefuseQuantizedTensor(const std::filesystem::path& folder, std::string_view file,

@@ -1,0 +1,59 @@
+// QuantizedSource: the weights of a checkpoint's quantized modules as plain float32 tensors, named
+// and shaped as the checkpoint that was quantized has them, unpacked as they are read.
+//
+// It holds the packed bytes of one matrix at a time.
+// Ownership: borrows the files it reads from. Thread-safety: const methods may run on several
+// threads; they read one matrix after the other.
+// Errors: FAILED_PRECONDITION naming file and tensor.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include <absl/status/statusor.h>
+
+#include "server/engine/checkpoint/quantized/packed_matrix.h"
+#include "server/engine/checkpoint/tensor_source.h"
+
+namespace sinkd {
+
+class QuantizedSource final : public TensorSource {
+ public:
+  // Describes every quantized module among `tensors`. Null where there is none.
+  static absl::StatusOr<std::unique_ptr<QuantizedSource>> Open(const TensorIndex& tensors,
+                                                               const QuantizationConfig& config,
+                                                               std::stop_token stop);
+
+  const std::string& name() const override { return name_; }
+  const TensorMap& tensors() const override { return tensors_; }
+  int64_t header_bytes() const override { return 0; }
+  absl::Status Read(std::string_view tensor, int64_t offset, int64_t bytes,
+                    void* out) const override;
+
+  // The stored tensors that these weights take the place of, and those that describe activations.
+  const std::set<std::string>& replaced() const { return replaced_; }
+  // The formats met, for people: "gptq 4 bits".
+  const std::set<std::string>& formats() const { return formats_; }
+
+ private:
+  struct Opened {
+    std::string tensor;
+    RowUnpacker unpack;
+  };
+
+  absl::Status Add(const ModuleTensors& module, PackedMatrix matrix, const TensorIndex& tensors);
+
+  const std::string name_ = "quantized weights";
+  TensorMap tensors_;
+  std::map<std::string, PackedMatrix, std::less<>> matrices_;
+  std::set<std::string> replaced_, formats_;
+  mutable std::mutex mutex_;
+  mutable Opened opened_;  // the matrix read last
+};
+
+}  // namespace sinkd
