@@ -48,7 +48,7 @@ struct ModelPlan {
   std::string compute_type;  // "float32" or "bfloat16"
   Residency residency = Residency::kResident;
   bool has_weights = false;            // false: the folder holds only config.json
-  std::string quantization;            // as ModelInfo::quantization
+  std::string quantization;            // "gptq 4 bits, 4.63 bits per weight"; empty: there is none
   std::vector<PlannedTensor> tensors;  // by name
   int64_t parameters = 0;              // of the model, including an untied head
   int64_t stored_bytes = 0;            // of the tensors that would be loaded

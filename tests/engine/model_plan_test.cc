@@ -48,8 +48,8 @@ TEST_P(PlanOfFiles, ListsEveryTensorAsItIsStored) {
     const Checkpoint::Location* location = checkpoint->Find(tensor.name);
     ASSERT_NE(location, nullptr) << tensor.name;
     EXPECT_EQ(tensor.shape, location->entry->shape) << tensor.name;
-    EXPECT_EQ(tensor.stored_type, location->entry->dtype) << tensor.name;
-    EXPECT_EQ(tensor.stored_bytes, location->entry->bytes) << tensor.name;
+    EXPECT_EQ(tensor.stored_type, StoredType(*location->entry)) << tensor.name;
+    EXPECT_EQ(tensor.stored_bytes, location->entry->BytesInFile()) << tensor.name;
     if (tensor.use == TensorUse::kLoaded) stored += tensor.stored_bytes;
   }
   EXPECT_EQ(plan.stored_bytes, stored);

@@ -109,6 +109,9 @@ std::string Card(const v1::Model& model, const Terminal& terminal) {
                                 ComputeTypeName(model.compute_type()), Bytes(model.weight_bytes()),
                                 IsStreamed(model) ? ", streamed from disk" : ""));
   }
+  if (model.has_quantization()) {
+    line("quantized", client::MakePrintable(model.quantization()) + "; activations are not");
+  }
   if (model.has_pinned()) {
     line("memory", model.pinned() ? "pinned" : "goes when another load needs room");
     line("users", fmt::format("{}, last used {}", Grouped(model.users()), LastUsed(model)));

@@ -79,6 +79,9 @@ std::string Head(const v1::ModelPlan& plan, const Terminal& terminal) {
                      ? fmt::format("{} to load, {} tensors in all", Bytes(plan.stored_bytes()),
                                    Grouped(plan.tensor_count()))
                      : std::string("no weights, only a config.json that says what they must be"));
+  if (plan.has_quantization()) {
+    line("quantized", client::MakePrintable(plan.quantization()) + ", unpacked on load");
+  }
   line("computes in",
        fmt::format("{}, {} of weights, the largest block {}", ComputeTypeName(plan.compute_type()),
                    Bytes(plan.weight_bytes()), Bytes(plan.largest_block_bytes())));

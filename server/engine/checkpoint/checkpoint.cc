@@ -129,9 +129,12 @@ absl::StatusOr<Checkpoint> Checkpoint::Open(const std::filesystem::path& folder,
     }
   }
   SINKD_RETURN_IF_ERROR(checkpoint.Unpack(folder, std::move(stop)));
+  std::set<std::string> formats;
   for (const auto& [name, location] : checkpoint.tensors_) {
     SINKD_RETURN_IF_ERROR(RefuseQuantizedTensor(folder, location.file->name(), name));
+    if (!location.entry->stored_as.empty()) formats.insert(location.entry->stored_as);
   }
+  checkpoint.quantization_ = absl::StrJoin(formats, ", ");
   return checkpoint;
 }
 
@@ -161,7 +164,6 @@ absl::Status Checkpoint::Unpack(const std::filesystem::path& folder, std::stop_t
   SINKD_ASSIGN_OR_RETURN(auto unpacked,
                          QuantizedSource::Open(tensors_, quantization, std::move(stop)));
   if (unpacked == nullptr) return absl::OkStatus();
-  quantization_ = absl::StrJoin(unpacked->formats(), ", ");
   for (const std::string& name : unpacked->replaced()) tensors_.erase(name);
   return AddSource(std::move(unpacked));
 }

@@ -46,7 +46,7 @@ absl::StatusOr<ModelPlan> PlanModel(const std::filesystem::path& folder, const L
                  .compute_type = TypeName(setup.type),
                  .residency = options.residency,
                  .has_weights = setup.checkpoint.has_value(),
-                 .quantization = setup.checkpoint ? setup.checkpoint->quantization() : "",
+                 .quantization = weights.quantization,
                  .tensors = weights.tensors,
                  .stored_bytes = weights.StoredBytes(),
                  .weight_bytes = weights.WeightBytes(),

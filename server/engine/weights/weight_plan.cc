@@ -90,7 +90,9 @@ void AddOthers(const Checkpoint& checkpoint, const std::map<std::string, TensorU
                             extra.size() > 5 ? ", ..." : ""));
 }
 
+// "gptq 4 bits, 4.63 bits per weight"; empty without quantized weights.
 std::string DescribeQuantization(const Checkpoint& checkpoint) {
+  if (checkpoint.quantization().empty()) return "";
   int64_t values = 0, bytes = 0;
   for (const auto& [name, location] : checkpoint.tensors()) {
     if (location.entry->stored_as.empty()) continue;
@@ -98,9 +100,7 @@ std::string DescribeQuantization(const Checkpoint& checkpoint) {
     bytes += location.entry->stored_bytes;
   }
   const double bits = 8 * static_cast<double>(bytes) / static_cast<double>(values);
-  return StrCat("weights stored as ", checkpoint.quantization(), ", ",
-                absl::StrFormat("%.2f", bits),
-                " bits each with their scales, are unpacked; activations are not quantized");
+  return StrCat(checkpoint.quantization(), ", ", absl::StrFormat("%.2f", bits), " bits per weight");
 }
 
 // Warns of a head that is stored beside the embedding it is tied to, and is another one.
@@ -146,9 +146,7 @@ absl::StatusOr<WeightPlan> PlanWeights(const Checkpoint* checkpoint, const Decod
     SINKD_ASSIGN_OR_RETURN(const BlockWeights block, LoadBlock(loader, plan.decoder, l));
     plan.block_bytes.push_back(sinkd::WeightBytes(block));
   }
-  if (checkpoint != nullptr && !checkpoint->quantization().empty()) {
-    plan.warnings.push_back(DescribeQuantization(*checkpoint));
-  }
+  if (checkpoint != nullptr) plan.quantization = DescribeQuantization(*checkpoint);
   std::map<std::string, PlannedTensor> tensors = loader.tensors();
   const std::string head = plan.decoder.names.head + ".weight";
   const std::string bias = plan.decoder.names.head + ".bias";

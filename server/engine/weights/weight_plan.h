@@ -22,6 +22,7 @@ struct WeightPlan {
   std::vector<PlannedTensor> tensors;  // by name
   int64_t outer_bytes = 0;             // of OuterWeights, in the compute type
   std::vector<int64_t> block_bytes;    // of each block, in the compute type
+  std::string quantization;            // as ModelPlan::quantization
   std::vector<std::string> warnings;   // keys not read, extra tensors, a missing or unlike head
 
   int64_t StoredBytes() const;  // of the tensors that a load reads

@@ -178,6 +178,73 @@ void DequantizeQ6_K(const uint8_t* block, float* y) {
   }
 }
 
+// Value j of group g of 32 in a K block whose values lie two bits each in 64 bytes: of each 32
+// bytes the lowest bits of all are one group, the next ones the next, four groups.
+int TwoBits(const uint8_t* q, int group, int j) {
+  return q[group / 4 * 32 + j] >> (group % 4 * 2) & 3;
+}
+
+// 16 bytes of scales, each the scale of 16 values and their minimum, four bits each; 64 bytes of
+// values; d, dmin.
+void DequantizeQ2_K(const uint8_t* block, float* y) {
+  const float d = LoadHalf(block + 80);
+  const float minimum = LoadHalf(block + 82);
+  for (int i = 0; i < kSuperBlock; ++i) {
+    const uint8_t packed = block[i / 16];
+    const float scale = d * static_cast<float>(packed & 0xf);
+    const float offset = minimum * static_cast<float>(packed >> 4);
+    *y++ = scale * static_cast<float>(TwoBits(block + 16, i / 32, i % 32)) - offset;
+  }
+}
+
+// The scale of 16 values of a Q3_K block, six bits less 32, packed in 12 bytes: 0-7 hold the low
+// four bits of scales 0-7 and 8-15, 8-11 the two high bits of all.
+int SixBits(const uint8_t* packed, int i) {
+  const int low = packed[i % 8] >> (i / 8 * 4) & 0xf;
+  const int high = packed[8 + i % 4] >> (i / 4 * 2) & 3;
+  return (low | high << 4) - 32;
+}
+
+// 32 bytes of third bits, bit g of byte j that of value j of group g, 0 where 4 is taken off; 64
+// bytes of values, 12 of scales, d.
+void DequantizeQ3_K(const uint8_t* block, float* y) {
+  const float d = LoadHalf(block + 108);
+  for (int i = 0; i < kSuperBlock; ++i) {
+    const int group = i / 32, j = i % 32;
+    const float scale = d * static_cast<float>(SixBits(block + 96, i / 16));
+    const int value = TwoBits(block + 32, group, j) - ((block[j] >> group & 1) != 0 ? 0 : 4);
+    *y++ = scale * static_cast<float>(value);
+  }
+}
+
+// What the four bits of IQ4 types stand for.
+constexpr int kUneven[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                             1,    13,   25,  38,  53,  69,  89,  113};
+
+void Uneven32(const uint8_t* q, float scale, float* y) {
+  for (int j = 0; j < kBlock / 2; ++j) {
+    y[j] = scale * static_cast<float>(kUneven[q[j] & 0xf]);
+    y[j + kBlock / 2] = scale * static_cast<float>(kUneven[q[j] >> 4]);
+  }
+}
+
+// d, then 16 bytes as in Q4_0.
+void DequantizeIQ4_NL(const uint8_t* block, float* y) {
+  Uneven32(block + 2, LoadHalf(block), y);
+}
+
+// d, 16 bits and 4 bytes of scales of 32 values, six bits less 32 each, two high and four low ones;
+// 128 bytes of values.
+void DequantizeIQ4_XS(const uint8_t* block, float* y) {
+  const float d = LoadHalf(block);
+  for (int group = 0; group < kSuperBlock / kBlock; ++group) {
+    const int low = block[4 + group / 2] >> (group % 2 * 4) & 0xf;
+    const int high = Load16(block + 2) >> (2 * group) & 3;
+    const float scale = d * static_cast<float>((low | high << 4) - 32);
+    Uneven32(block + 8 + group * 16, scale, y + group * kBlock);
+  }
+}
+
 constexpr std::array kTypes = {
     GgufTypeInfo{GgufType::kF32, "F32", 1, 4, DequantizeF32},
     GgufTypeInfo{GgufType::kF16, "F16", 1, 2, DequantizeF16},
@@ -187,9 +254,13 @@ constexpr std::array kTypes = {
     GgufTypeInfo{GgufType::kQ5_0, "Q5_0", kBlock, 22, DequantizeQ5_0},
     GgufTypeInfo{GgufType::kQ5_1, "Q5_1", kBlock, 24, DequantizeQ5_1},
     GgufTypeInfo{GgufType::kQ8_0, "Q8_0", kBlock, 34, DequantizeQ8_0},
+    GgufTypeInfo{GgufType::kQ2_K, "Q2_K", kSuperBlock, 84, DequantizeQ2_K},
+    GgufTypeInfo{GgufType::kQ3_K, "Q3_K", kSuperBlock, 110, DequantizeQ3_K},
     GgufTypeInfo{GgufType::kQ4_K, "Q4_K", kSuperBlock, 144, DequantizeQ4_K},
     GgufTypeInfo{GgufType::kQ5_K, "Q5_K", kSuperBlock, 176, DequantizeQ5_K},
     GgufTypeInfo{GgufType::kQ6_K, "Q6_K", kSuperBlock, 210, DequantizeQ6_K},
+    GgufTypeInfo{GgufType::kIQ4_NL, "IQ4_NL", kBlock, 18, DequantizeIQ4_NL},
+    GgufTypeInfo{GgufType::kIQ4_XS, "IQ4_XS", kSuperBlock, 136, DequantizeIQ4_XS},
 };
 
 }  // namespace
@@ -211,11 +282,9 @@ std::string GgufTypeList() {
 
 std::string GgufTypeName(uint32_t type) {
   static const std::map<uint32_t, std::string_view> kOthers = {
-      {9, "Q8_1"},    {10, "Q2_K"},    {11, "Q3_K"},  {15, "Q8_K"},   {16, "IQ2_XXS"},
-      {17, "IQ2_XS"}, {18, "IQ3_XXS"}, {19, "IQ1_S"}, {20, "IQ4_NL"}, {21, "IQ3_S"},
-      {22, "IQ2_S"},  {23, "IQ4_XS"},  {24, "I8"},    {25, "I16"},    {26, "I32"},
-      {27, "I64"},    {28, "F64"},     {29, "IQ1_M"}, {34, "TQ1_0"},  {35, "TQ2_0"},
-      {39, "MXFP4"}};
+      {9, "Q8_1"},   {15, "Q8_K"},  {16, "IQ2_XXS"}, {17, "IQ2_XS"}, {18, "IQ3_XXS"}, {19, "IQ1_S"},
+      {21, "IQ3_S"}, {22, "IQ2_S"}, {24, "I8"},      {25, "I16"},    {26, "I32"},     {27, "I64"},
+      {28, "F64"},   {29, "IQ1_M"}, {34, "TQ1_0"},   {35, "TQ2_0"},  {39, "MXFP4"}};
   if (const GgufTypeInfo* info = FindGgufType(type)) return std::string(info->name);
   const auto found = kOthers.find(type);
   return found == kOthers.end() ? StrCat("type ", type) : std::string(found->second);

@@ -67,6 +67,10 @@ absl::Status GgufSource::AddTensors() {
                       .shape = tensor.shape,
                       .offset = tensor.offset,
                       .bytes = stored.rows * stored.out_bytes};
+    if (!IsPlain(*tensor.type)) {
+      entry.stored_as = StrCat("gguf ", tensor.type->name);
+      entry.stored_bytes = stored.rows * stored.row_bytes;
+    }
     if (!tensors_.emplace(target.name, std::move(entry)).second) {
       return Error(name, StrCat("has the meaning of another one, ", target.name));
     }

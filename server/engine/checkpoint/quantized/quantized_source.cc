@@ -85,7 +85,6 @@ absl::Status QuantizedSource::Add(const ModuleTensors& module, PackedMatrix matr
                                      .bytes = 4 * matrix.rows * matrix.columns,
                                      .stored_as = matrix.format,
                                      .stored_bytes = stored});
-  formats_.insert(matrix.format);
   matrices_.emplace(name, std::move(matrix));
   return absl::OkStatus();
 }

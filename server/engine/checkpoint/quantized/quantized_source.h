@@ -37,8 +37,6 @@ class QuantizedSource final : public TensorSource {
 
   // The stored tensors that these weights take the place of, and those that describe activations.
   const std::set<std::string>& replaced() const { return replaced_; }
-  // The formats met, for people: "gptq 4 bits".
-  const std::set<std::string>& formats() const { return formats_; }
 
  private:
   struct Opened {
@@ -51,7 +49,7 @@ class QuantizedSource final : public TensorSource {
   const std::string name_ = "quantized weights";
   TensorMap tensors_;
   std::map<std::string, PackedMatrix, std::less<>> matrices_;
-  std::set<std::string> replaced_, formats_;
+  std::set<std::string> replaced_;
   mutable std::mutex mutex_;
   mutable Opened opened_;  // the matrix read last
 };
