@@ -108,8 +108,8 @@ TEST(Quantized, APlanCountsWhatIsStoredAndWhatWouldBeHeld) {
   for (const PlannedTensor& tensor : packed->tensors) {
     if (tensor.name != "model.layers.1.mlp.down_proj.weight") continue;
     EXPECT_EQ(tensor.stored_type, "gptq 4 bits");
-    // [12, 64] words, [3, 8] of zero points, [3, 64] halves, [96] of the order.
-    EXPECT_EQ(tensor.stored_bytes, 4 * 12 * 64 + 4 * 3 * 8 + 2 * 3 * 64 + 4 * 96);
+    // [16, 64] words, [4, 8] of zero points, [4, 64] halves, [128] of the order.
+    EXPECT_EQ(tensor.stored_bytes, 4 * 16 * 64 + 4 * 4 * 8 + 2 * 4 * 64 + 4 * 128);
   }
 }
 

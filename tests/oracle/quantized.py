@@ -23,12 +23,15 @@ warnings.filterwarnings("ignore")
 import bitsandbytes.functional as bnb
 import numpy as np
 import torch
+from compressed_tensors.compressors.mx_utils import decompress_mx_scale
 from compressed_tensors.compressors.mxfp4.base import MXFP4PackedCompressor
 from compressed_tensors.compressors.naive_quantized.base import (
     FloatQuantizationCompressor, IntQuantizationCompressor)
 from compressed_tensors.compressors.nvfp4.base import NVFP4PackedCompressor
+from compressed_tensors.compressors.nvfp4.helpers import unpack_fp4_from_uint8
 from compressed_tensors.compressors.pack_quantized.base import PackedQuantizationCompressor
 from compressed_tensors.quantization import QuantizationArgs, QuantizationScheme
+from compressed_tensors.quantization.lifecycle.forward import dequantize
 from safetensors.torch import load_file, save_file
 from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -141,7 +144,8 @@ def compressed(compressor, fmt, scale_dtype=torch.bfloat16, act_order=False, **a
             state["weight_scale"] = (scale * state["weight_global_scale"]).to(
                 torch.float8_e4m3fn).float()
         parts = compressor.compress(state, scheme)
-        plain = compressor.decompress(dict(parts), scheme)["weight"].float()
+        plain = (decompress_fp4(parts, args) if args.type == "float" and args.num_bits == 4 else
+                 compressor.decompress(dict(parts), scheme)["weight"].float())
         if fmt not in ("nvfp4-pack-quantized", "mxfp4-pack-quantized"):
             parts["weight_scale"] = parts["weight_scale"].to(scale_dtype)
         if act_order:  # the same groups, of inputs in another order
@@ -154,6 +158,15 @@ def compressed(compressor, fmt, scale_dtype=torch.bfloat16, act_order=False, **a
     group = {"targets": ["Linear"], "weights": json.loads(args.model_dump_json())}
     return {"quant_method": "compressed-tensors", "format": fmt, "ignore": ["lm_head", KEPT],
             "config_groups": {"group_0": group}}, write
+
+
+def decompress_fp4(parts, args):
+    """As the compressors' decompress, but in float32; theirs rounds to bfloat16."""
+    packed, scale = parts["weight_packed"], parts["weight_scale"]
+    values = unpack_fp4_from_uint8(packed, packed.shape[0], packed.shape[1] * 2, torch.float32)
+    scale = decompress_mx_scale(scale) if scale.dtype == torch.uint8 else scale
+    return dequantize(values, scale.float(), args=args, dtype=torch.float32,
+                      global_scale=parts.get("weight_global_scale"))
 
 
 def regroup(parts, plain, index, args):
@@ -239,7 +252,7 @@ CASES = {
 
 def base_model():
     torch.manual_seed(7)
-    config = LlamaConfig(hidden_size=64, intermediate_size=96, num_hidden_layers=2,
+    config = LlamaConfig(hidden_size=64, intermediate_size=128, num_hidden_layers=2,
                          num_attention_heads=4, num_key_value_heads=2, vocab_size=300,
                          max_position_embeddings=512, tie_word_embeddings=False,
                          architectures=["LlamaForCausalLM"], torch_dtype="float32")
@@ -319,15 +332,15 @@ BROKEN = {
     "gptq_weight_missing": broken("gptq_4bit", MODULE, drop=("qweight",)),
     "gptq_weight_cut": broken("gptq_4bit", "down_proj", qweight=cut),
     "gptq_weight_int64": broken("gptq_4bit", "has dtype I64", qweight=lambda v: v.long()),
-    "gptq_order_past_groups": broken("gptq_4bit", "g_idx", "names group 3 of 3", g_idx=set_first(3)),
+    "gptq_order_past_groups": broken("gptq_4bit", "g_idx", "names group 4 of 4", g_idx=set_first(4)),
     "gptq_order_negative": broken("gptq_4bit", "g_idx", "names group -1", g_idx=set_first(-1)),
     "gptq_order_cut": broken("gptq_4bit", "g_idx", "has shape", g_idx=cut),
-    "gptq_other_bits": broken("gptq_4bit", "qzeros", config={"bits": 8}),
+    "gptq_other_bits": broken("gptq_4bit", "scales", "has shape", config={"bits": 8}),
     "gptq_bits_9": broken("gptq_4bit", "quantization_config.bits", "9", config={"bits": 9}),
     "gptq_bits_text": broken("gptq_4bit", "quantization_config.bits", config={"bits": "four"}),
     "gptq_bits_5": broken("gptq_4bit", "5-bit", config={"bits": 5}),
     "gptq_group_0": broken("gptq_4bit", "quantization_config.group_size", config={"group_size": 0}),
-    "gptq_other_group": broken("gptq_4bit", "has shape", config={"group_size": 64}),
+    "gptq_other_group": broken("gptq_4bit", "scales", "has shape", config={"group_size": 64}),
     "gptq_marlin": broken("gptq_4bit", "checkpoint_format", "marlin",
                           config={"checkpoint_format": "marlin"}),
     "awq_zeros_missing": broken("awq", "has no qzeros", drop=("qzeros",)),
@@ -382,7 +395,7 @@ BROKEN = {
     "unknown_method": broken("gptq_4bit", "quant_method", "hqq", config={"quant_method": "hqq"}),
     "no_method": broken("gptq_4bit", "quant_method", "is missing", config={"quant_method": None}),
     "beside_a_plain_weight": broken("gptq_4bit", "beside a plain weight",
-                                    weight=lambda _: torch.zeros(64, 96)),
+                                    weight=lambda _: torch.zeros(64, 128)),
 }
 
 

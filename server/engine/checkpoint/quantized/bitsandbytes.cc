@@ -28,7 +28,7 @@ absl::StatusOr<State> ReadState(const StoredPart& part, bool nested) {
   if (part.location.entry->bytes > kMostStateBytes) return part.Error("is larger than 64 KiB");
   SINKD_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes, part.Bytes());
   const auto json = ParseJson({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  if (!json.ok()) return part.Error(json.status().message());
+  if (!json.ok()) return part.Error(std::string(json.status().message()));
   const auto size = [&](const nlohmann::json& value) {
     constexpr int64_t kMost = int64_t{1} << 31;
     if (!value.is_number_integer()) return int64_t{0};

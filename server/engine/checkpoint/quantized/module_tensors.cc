@@ -107,8 +107,9 @@ absl::StatusOr<StoredPart> ModuleTensors::Part(
   StoredPart stored{found->first, found->second};
   const std::string& dtype = stored.location.entry->dtype;
   if (std::find(dtypes.begin(), dtypes.end(), dtype) == dtypes.end()) {
+    const std::vector<std::string> names(dtypes.begin(), dtypes.end());
     return stored.Error(
-        StrCat("has dtype ", dtype, " where ", absl::StrJoin(dtypes, " or "), " is expected"));
+        StrCat("has dtype ", dtype, " where ", absl::StrJoin(names, " or "), " is expected"));
   }
   return stored;
 }
