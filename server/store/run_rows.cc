@@ -67,7 +67,7 @@ std::string PackArithmetics(const std::set<std::string>& arithmetics) {
 }
 
 std::set<std::string> UnpackArithmetics(std::string_view packed) {
-  return absl::StrSplit(packed, '\n', absl::SkipEmpty());
+  return absl::StrSplit(std::string(packed), '\n', absl::SkipEmpty());
 }
 
 Record ReadRecord(const Row& row, bool with_input) {

@@ -80,7 +80,7 @@ class PlantedStudies : public testing::Test {
     std::vector<StudySample> samples;
     size_t next = 0;
     for (int64_t s = 0; s < 6; ++s) {
-      StudySample sample{.index() = s, .ids = {planted_["primary"]["token_id"].get<int32_t>()}};
+      StudySample sample{.index = s, .ids = {planted_["primary"]["token_id"].get<int32_t>()}};
       const auto add_text = [&](size_t count) {
         for (size_t i = 0; i < count; ++i) sample.ids.push_back(text[next++ % text.size()]);
       };
@@ -221,7 +221,7 @@ TEST_F(PlantedStudies, SteeredSinksLiveAsLongAsTheirNormsLetThem) {
     const v1::SteerRow& row = report.rows()[i + 1];
     SCOPED_TRACE(taus[size_t(i)]);
     EXPECT_NEAR(*ValueOf(row.mlp_norm()), taus[size_t(i)], 1e-4 * taus[size_t(i)]);
-    EXPECT_EQ(ValueOf(row.lifetime()), Target()["steered"][i]["lifetime"].get<double>());
+    EXPECT_EQ(ValueOf(row.lifetime()), Target()["steered"][size_t(i)]["lifetime"].get<double>());
     EXPECT_EQ(ValueOf(row.random_lifetime()), 0);
     EXPECT_EQ(row.untouched_lifetime_change().n(), kTargets);
     EXPECT_EQ(ValueOf(row.untouched_lifetime_change()), 0);

@@ -42,10 +42,10 @@ TEST_F(Steer, TriesMultiplesOfTheMeanNormByDefault) {
   const v1::SteerReport report = Run("");
   ASSERT_EQ(report.rows().size(), 8);
   EXPECT_EQ(report.rows()[1].tau(), 0);
-  EXPECT_NEAR(*report.rows()[2].tau(), 7.5, 1e-6);
-  EXPECT_NEAR(*report.rows()[5].tau(), 30, 1e-6);
+  EXPECT_NEAR(report.rows()[2].tau(), 7.5, 1e-6);
+  EXPECT_NEAR(report.rows()[5].tau(), 30, 1e-6);
   EXPECT_EQ(ValueOf(report.rows()[5].lifetime()), ValueOf(report.rows()[0].lifetime()));
-  EXPECT_NEAR(*report.rows()[7].tau(), 60, 1e-6);
+  EXPECT_NEAR(report.rows()[7].tau(), 60, 1e-6);
 }
 
 TEST_F(Steer, OnlyShortensWhenItClips) {

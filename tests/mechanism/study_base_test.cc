@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 
 StudySample SampleOfLength(int64_t index, size_t tokens) {
-  StudySample sample{.index() = index, .ids = TokenIds(tokens, 2)};
+  StudySample sample{.index = index, .ids = TokenIds(tokens, 2)};
   sample.ids[0] = 0;
   return sample;
 }
