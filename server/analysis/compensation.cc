@@ -5,9 +5,9 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "server/analysis/compensation_curves.h"
 #include "server/analysis/exact_sum.h"
 #include "server/analysis/summary.h"
+#include "server/analysis/weakest_block.h"
 
 namespace sinkd {
 namespace {

@@ -1,7 +1,7 @@
 // Compensation: whether secondary sinks take over where the primary sink is weak (definitions:
 // Compensation). Folds the curves of samples; intervals come from compensation_bootstrap.h.
 //
-// The weakest block of a sample is that of WeakestBlock (compensation_curves.h); a sample without
+// The weakest block of a sample is that of WeakestBlock (weakest_block.h); a sample without
 // one counts in everything else.
 // Samples are sorted by their curves, bit by bit, before anything random happens, so that intervals
 // do not depend on the order of records. Records without curves are not counted.

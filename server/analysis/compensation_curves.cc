@@ -1,7 +1,5 @@
 #include "server/analysis/compensation_curves.h"
 
-#include <algorithm>
-
 #include <vector>
 
 #include "server/analysis/sink_scores.h"
@@ -39,17 +37,6 @@ CompensationCurves MakeCompensationCurves(const AnalysisSpec& spec, const Trace&
     curves.primary_norm.push_back(trace.StateNorm(l, record.primary.position));
   }
   return curves;
-}
-
-std::optional<int32_t> WeakestBlock(const SampleRecord& record) {
-  if (!record.compensation) return std::nullopt;
-  const std::vector<float>& attention = record.compensation->primary;
-  // Block l reads the state that block l - 1 writes, layer l - 1.
-  const int64_t first = record.window_start + 1;
-  const int64_t end = std::min<int64_t>(record.window_end + 1, std::ssize(attention));
-  if (first >= end) return std::nullopt;
-  const auto weakest = std::min_element(attention.begin() + first, attention.begin() + end);
-  return static_cast<int32_t>(weakest - attention.begin());
 }
 
 }  // namespace sinkd

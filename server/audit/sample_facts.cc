@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "server/analysis/compensation_curves.h"
+#include "server/analysis/weakest_block.h"
 
 namespace sinkd {
 namespace {
