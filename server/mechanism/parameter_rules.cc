@@ -134,10 +134,9 @@ absl::Status CheckEnum(const std::string& name, int number, const FieldDescripto
                             .fix = absl::StrCat("use a value from 1 to ", last)});
   }
   const auto& allowed = rule.allowed();
-  return CheckParameter(allowed.empty() ||
-                            std::find(allowed.begin(), allowed.end(), value->name()) !=
-                                allowed.end(),
-                        name, value->name(), absl::StrCat("one of ", absl::StrJoin(allowed, ", ")));
+  return CheckParameter(
+      allowed.empty() || std::find(allowed.begin(), allowed.end(), value->name()) != allowed.end(),
+      name, value->name(), absl::StrCat("one of ", absl::StrJoin(allowed, ", ")));
 }
 
 absl::Status CheckField(const Message& message, const FieldDescriptor* field,
