@@ -31,3 +31,13 @@ find_program(SINKD_MOLD mold)
 if(SINKD_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
+
+# What a library needs whose sources hold coroutines of Asio.
+function(sinkd_coroutines library)
+  # GCC inlines one half of how a coroutine's frame is allocated and freed, and takes them for strangers.
+  target_compile_options(${library} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>)
+  # ThreadSanitizer does not know fences. Asio's queues, which it sees, are locked.
+  if(SINKD_SANITIZE MATCHES thread)
+    target_compile_definitions(${library} PRIVATE BOOST_ASIO_DISABLE_FENCED_BLOCK)
+  endif()
+endfunction()

@@ -3,6 +3,7 @@
 // Exit codes: 0 stopped by a signal and drained; 1 could not serve, or a device stayed stuck; 2 bad
 // configuration; 128 + signal at the second signal.
 #include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -33,6 +34,15 @@ void LimitArenas() {
 #ifdef M_ARENA_MAX
   mallopt(M_ARENA_MAX, 2);
 #endif
+}
+
+// A connection needs up to three descriptors. The usual soft limit exists for programs that call
+// select, which sinkd does not.
+void RaiseFileLimit() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);  // if this fails, fewer connections fit
 }
 
 // Threads of a pass wait for each other a thousand times a second. libgomp lets them spin for
@@ -86,6 +96,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed connection is an error of that connection alone
   std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow
   LimitArenas();
+  RaiseFileLimit();
   absl::StatusOr<sinkd::ConfigOutcome> outcome = sinkd::ParseConfig(argc, argv, SINKD_VERSION);
   if (!outcome.ok()) {
     std::cerr << "sinkd: " << outcome.status().message() << "\n";

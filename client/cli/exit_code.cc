@@ -24,7 +24,8 @@ std::string TlsProblem(std::string_view message, const CredentialOptions& creden
     return "the server does not speak TLS there; leave out --tls-ca";
   }
   const bool closed_at_once =  // and not under way, when a server ends
-      says("last error: ") && (says("Socket closed") || says("Connection reset"));
+      says("last error: ") &&
+      (says("Socket closed") || says("Connection reset") || says("Endpoint read failed"));
   if (!closed_at_once) return "";
   if (credentials.tls_ca.empty()) {
     return "the connection was closed; if the server speaks TLS, give --tls-ca";

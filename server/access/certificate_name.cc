@@ -1,8 +1,6 @@
 #include "server/access/certificate_name.h"
 
 #include <arpa/inet.h>
-#include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
 #include <array>
@@ -63,13 +61,6 @@ std::string CertificateName(const X509& certificate) {
     name = NameOf(*sk_GENERAL_NAME_value(names.get(), i));
   }
   return name;
-}
-
-std::string CertificateNameOfPem(std::string_view pem) {
-  const Bio reader(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  const Certificate certificate(PEM_read_bio_X509(reader.get(), nullptr, nullptr, nullptr));
-  ERR_clear_error();
-  return certificate ? CertificateName(*certificate) : std::string();
 }
 
 }  // namespace sinkd

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include <openssl/x509.h>
 
@@ -13,6 +12,5 @@ namespace sinkd {
 
 // Of a certificate that was verified.
 std::string CertificateName(const X509& certificate);
-std::string CertificateNameOfPem(std::string_view pem);
 
 }  // namespace sinkd

@@ -22,7 +22,7 @@
 #include "server/http/connection.h"
 #include "server/http/http_head.h"
 #include "server/http/site.h"
-#include "server/http/tls_acceptor.h"
+#include "server/net/tls_acceptor.h"
 #include "server/telemetry/log.h"
 #include "server/telemetry/trace_fields.h"
 
@@ -167,7 +167,7 @@ struct HttpServer::Internals {
   }
 
   // `socket` is a connection of AcceptLoop's.
-  void Take(int socket) {
+  bool Take(int socket) {
     asio::post(loop, [this, socket] {
       asio::co_spawn(loop, Serve(socket), [](const std::exception_ptr& thrown) {
         if (!thrown) return;
@@ -177,6 +177,7 @@ struct HttpServer::Internals {
         Log(LogLevel::kError, "no answer over HTTP", {{"error", error}});
       });
     });
+    return true;
   }
 
   asio::awaitable<void> Serve(int socket) {
@@ -291,7 +292,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string&
                                                               Sources sources, PortOptions port) {
   SINKD_ASSIGN_OR_RETURN(Listener listener, Listener::Open(address));
   auto internals = std::make_unique<Internals>(std::move(sources), port.limits.in_all);
-  const auto take = [&all = *internals](int, int socket) { all.Take(socket); };
+  const auto take = [&all = *internals](int, int socket) { return all.Take(socket); };
   SINKD_ASSIGN_OR_RETURN(internals->accept,
                          AcceptLoop::Start(std::move(listener), std::move(port), take));
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(internals)));

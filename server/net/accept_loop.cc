@@ -35,6 +35,7 @@ const char* NameOf(ConnectionRefusal why) {
     case ConnectionRefusal::kAddress:
       return "the address has as many connections as --max-connections-per-address allows";
     case ConnectionRefusal::kDescriptors:
+    case ConnectionRefusal::kFrames:  // not here
       break;
   }
   return "the process has no file descriptor left, see ulimit -n";
@@ -135,7 +136,11 @@ bool AcceptLoop::AcceptOne(int listener) {
   if (peer.ss_family != AF_UNIX) {
     setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
   }
-  take_(listener, socket.Release());
+  if (take_(listener, socket.get())) {
+    socket.Release();
+  } else {
+    NoteRefused(ConnectionRefusal::kDescriptors, address);
+  }
   return true;
 }
 

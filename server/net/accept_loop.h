@@ -35,8 +35,9 @@ struct PortOptions {
 
 class AcceptLoop {
  public:
-  // Owns `socket`, which does not block, from now on. `listener` is the one it came through.
-  using Take = std::function<void(int listener, int socket)>;
+  // Owns `socket`, which does not block, from now on. `listener` is the one it came through. False:
+  // the process has no descriptors for it, and it is the loop's to close.
+  using Take = std::function<bool(int listener, int socket)>;
 
   // Begins. UNAVAILABLE when the process has no descriptors to begin with.
   static absl::StatusOr<std::unique_ptr<AcceptLoop>> Start(Listener listener, PortOptions options,

@@ -11,6 +11,8 @@ const char* ReasonOf(ConnectionRefusal why) {
       return "connections";
     case ConnectionRefusal::kAddress:
       return "address";
+    case ConnectionRefusal::kFrames:
+      return "frames";
     case ConnectionRefusal::kDescriptors:
       break;
   }

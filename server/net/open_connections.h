@@ -17,11 +17,12 @@
 
 namespace sinkd {
 
-// Why a connection is closed as soon as it came.
+// Why the server closes a connection.
 enum class ConnectionRefusal {
   kConnections,  // the port has as many as it may
   kAddress,      // the client's address has
   kDescriptors,  // the process has no descriptor left
+  kFrames,       // its client went past a limit of FrameGuard later on
 };
 
 struct ConnectionLimits {

@@ -1,6 +1,8 @@
 #include "server/service/server.h"
 
+#include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <absl/strings/str_cat.h>
@@ -19,7 +21,6 @@
 #include "server/service/health_service.h"
 #include "server/service/models/model_service.h"
 #include "server/service/runs/run_service.h"
-#include "server/service/server_credentials.h"
 #include "server/service/server_service.h"
 #include "server/service/studies/mechanism_service.h"
 #include "server/telemetry/log.h"
@@ -32,7 +33,13 @@ constexpr int kKeepaliveTimeMs = 60000;
 constexpr int kKeepaliveTimeoutMs = 20000;
 constexpr int kLeastPingIntervalMs = 10000;
 constexpr int kHandshakeTimeoutMs = 10000;
-constexpr int kStreamsPerConnection = 1024;
+constexpr int kCallsPerConnection = 1024;
+// Limits of incomplete messages, in messages of the largest size.
+constexpr int64_t kLargestMessagesOfAddress = 16;
+constexpr int64_t kLargestMessages = 48;
+// Memory of gRPC for connections, calls and messages, after which it ends calls.
+constexpr int64_t kGrpcBytes = int64_t{512} << 20;
+constexpr int64_t kGrpcLargestMessages = 64;
 constexpr int kMaxMetadataBytes = 16 << 10;  // received, of one call
 // What waits for the disk together is written together.
 constexpr int kStoringThreads = 8;
@@ -55,6 +62,20 @@ std::vector<std::string> ServiceNames() {
     for (int i = 0; i < file->service_count(); ++i) names.push_back(file->service(i)->full_name());
   }
   return names;
+}
+
+// The guard's limits, raised where larger messages or more streams are allowed.
+FrameLimits FrameLimitsFor(int64_t max_message_bytes, int64_t max_streams) {
+  FrameLimits limits;
+  limits.of_connection.calls = kCallsPerConnection;
+  limits.of_address.calls = std::max(limits.of_address.calls, 2 * max_streams);
+  limits.in_all.calls = std::max(limits.in_all.calls, 4 * max_streams);
+  limits.of_address.message_bytes =
+      std::max(limits.of_address.message_bytes, kLargestMessagesOfAddress * max_message_bytes);
+  limits.of_connection.message_bytes = limits.of_address.message_bytes;
+  limits.in_all.message_bytes =
+      std::max(limits.in_all.message_bytes, kLargestMessages * max_message_bytes);
+  return limits;
 }
 
 void LogException(const absl::Status& error) {
@@ -162,19 +183,28 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options, Mo
   }
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
   SINKD_ASSIGN_OR_RETURN(
-      GrpcPort port, GrpcPort::Open(options.listen, MakeServerCredentials(options.tls), builder));
+      GrpcPort port, GrpcPort::Open(options.listen, options.tls,
+                                    FrameLimitsFor(options.max_message_bytes, options.max_streams),
+                                    CountedPort("grpc", options.connections, metrics), builder));
   internals->port.emplace(std::move(port));
+  grpc::ResourceQuota quota("grpc");
+  quota.Resize(
+      static_cast<size_t>(std::max(kGrpcBytes, kGrpcLargestMessages * options.max_message_bytes)));
+  builder.SetResourceQuota(quota);
   builder.SetMaxReceiveMessageSize(static_cast<int>(options.max_message_bytes));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kLeastPingIntervalMs);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreamsPerConnection);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kCallsPerConnection);
   // Else what a client may send ahead grows with its line, and lies here in pieces of 8 KiB, one a
   // message however small.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  AddCallGate(*internals->access, metrics, builder);
+  const auto find_peer = [port = &*internals->port](std::string_view grpc_peer) {
+    return port->PeerOf(grpc_peer);
+  };
+  AddCallGate(*internals->access, find_peer, metrics, builder);
   builder.RegisterService(&internals->health);
   builder.RegisterService(&internals->models);
   builder.RegisterService(&internals->runs);
@@ -184,7 +214,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options, Mo
   builder.RegisterService(&internals->mechanism);
   internals->grpc = builder.BuildAndStart();
   if (!internals->grpc) return Internal("gRPC did not start");
-  SINKD_RETURN_IF_ERROR(internals->port->Serve(CountedPort("grpc", options.connections, metrics)));
+  SINKD_RETURN_IF_ERROR(internals->port->Serve());
   internals->Watch(options, metrics);
   return std::unique_ptr<Server>(new Server(std::move(internals)));
 }
@@ -217,8 +247,9 @@ bool Server::WaitUntilIdle(std::chrono::milliseconds timeout) {
 void Server::EndCalls() {
   internals_->health.Shutdown();
   internals_->admission.Abort();
-  internals_->port->Stop();
+  internals_->port->Close();
   internals_->grpc->Shutdown(std::chrono::system_clock::now() + kLastWords);
+  internals_->port->Stop();
 }
 
 void Server::Stop() {

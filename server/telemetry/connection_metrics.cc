@@ -11,12 +11,13 @@ ConnectionMetrics::ConnectionMetrics(prometheus::Registry& registry) {
                       .Name("sinkd_connections_refused_total")
                       .Help(
                           "Connections closed as soon as they came, by port and reason: a limit "
-                          "on all or on those of an address, or no file descriptor left.")
+                          "on all or on those of an address, or no file descriptor left; or later, "
+                          "for frames past what a client may send.")
                       .Register(registry);
   for (const char* name : {"grpc", "http"}) {
     Port& port = ports_[name];
     port.open = &open.Add({{"port", name}});
-    for (const char* reason : {"connections", "address", "descriptors"}) {
+    for (const char* reason : {"connections", "address", "descriptors", "frames"}) {
       port.refused[reason] = &refused.Add({{"port", name}, {"reason", reason}});
     }
   }

@@ -54,11 +54,6 @@ Pair MakePair(const char* name, long seconds_left = kDay) {
   return {Drain(certificate_text), Drain(key_text)};
 }
 
-std::string ReadAll(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 class TlsIdentityTest : public ::testing::Test {
  protected:
   TlsIdentityTest()
@@ -79,31 +74,27 @@ class TlsIdentityTest : public ::testing::Test {
   const std::filesystem::path folder_;
 };
 
-TEST_F(TlsIdentityTest, ShowsWhatItServesAtAPathInMemory) {
+TEST_F(TlsIdentityTest, ServesThePairOfItsFiles) {
   const Pair pair = MakePair("a");
   Write(pair);
   const auto identity = TlsIdentity::Load(paths());
   ASSERT_TRUE(identity.ok()) << identity.status();
-  const std::string shown = ReadAll((*identity)->pair_path());
-  EXPECT_THAT(shown, HasSubstr(pair.certificate));
-  EXPECT_THAT(shown, HasSubstr(pair.key));
-  EXPECT_EQ((*identity)->client_ca_path(), "");
+  EXPECT_EQ((*identity)->current()->certificate, pair.certificate);
+  EXPECT_EQ((*identity)->current()->key, pair.key);
+  EXPECT_EQ((*identity)->current()->client_ca, "");
   const auto left = (*identity)->current()->not_after - std::chrono::system_clock::now();
   EXPECT_GT(left, std::chrono::hours(23));
   EXPECT_LT(left, std::chrono::hours(25));
 }
 
-TEST_F(TlsIdentityTest, TakesANewPairAndKeepsItsPath) {
+TEST_F(TlsIdentityTest, TakesANewPair) {
   Write(MakePair("a"));
   const auto identity = TlsIdentity::Load(paths());
   ASSERT_TRUE(identity.ok()) << identity.status();
-  const std::string path = (*identity)->pair_path();
   EXPECT_EQ(*(*identity)->Reload(), false);
   const Pair next = MakePair("b");
   Write(next);
   EXPECT_EQ(*(*identity)->Reload(), true);
-  EXPECT_EQ((*identity)->pair_path(), path);
-  EXPECT_THAT(ReadAll(path), HasSubstr(next.certificate));
   EXPECT_EQ((*identity)->current()->certificate, next.certificate);
 }
 
@@ -128,7 +119,7 @@ TEST_F(TlsIdentityTest, KeepsThePairWhenTheNewOneDoesNotFitTogetherOrIsBroken) {
     EXPECT_THAT(status.ToString(), HasSubstr(folder_.string()));
     EXPECT_THAT(status.ToString(), Not(HasSubstr("BEGIN PRIVATE KEY-----\nM")));
     EXPECT_EQ((*identity)->current()->certificate, good.certificate);
-    EXPECT_THAT(ReadAll((*identity)->pair_path()), HasSubstr(good.key));
+    EXPECT_EQ((*identity)->current()->key, good.key);
   }
   std::filesystem::remove(folder_ / "key");
   EXPECT_FALSE((*identity)->Reload().ok());
@@ -164,7 +155,7 @@ TEST_F(TlsIdentityTest, RefusesAClientCaWithoutCertificates) {
   std::ofstream(folder_ / "ca") << MakePair("ca").certificate;
   const auto identity = TlsIdentity::Load(with_ca);
   ASSERT_TRUE(identity.ok()) << identity.status();
-  EXPECT_THAT(ReadAll((*identity)->client_ca_path()), HasSubstr("BEGIN CERTIFICATE"));
+  EXPECT_THAT((*identity)->current()->client_ca, HasSubstr("BEGIN CERTIFICATE"));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ import tempfile
 import time
 import unittest
 
-from tests.e2e import model_root
+from tests.e2e import h2, model_root
 from tests.e2e.broken_checkpoints import WEIGHTS
 from tests.e2e.calls import (
     Failure, analyze, described, expected, ids, load, model_call, open_stream, plan, planted, read, spec,
@@ -53,6 +53,8 @@ class FaultCase(unittest.TestCase):
 
     def connect(self, server):
         connection = socket.create_connection(self.address(server), PATIENCE)
+        with contextlib.suppress(OSError):  # it may be closed already
+            connection.sendall(h2.PREFACE)
         self.addCleanup(connection.close)
         return connection
 
@@ -75,7 +77,7 @@ class Connections(FaultCase):
         self.check_serves(server)
         used = len(list(pathlib.Path(f"/proc/{server.pid}/fd").iterdir()))
         _, most = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
-        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (used + 4, most))
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (used + 8, most))  # two connections
         connections = [self.connect(server) for _ in range(30)]
         closed = [is_closed(each) for each in connections]
         self.assertEqual(closed[-20:], [True] * 20)

@@ -52,6 +52,7 @@ class AcceptLoopTest : public testing::Test {
                             const std::lock_guard lock(mutex_);
                             taken_.emplace_back(socket);
                             changed_.notify_all();
+                            return true;
                           });
     ASSERT_TRUE(loop.ok()) << loop.status();
     loop_ = *std::move(loop);

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "server/access/method_roles.h"
-#include "server/service/calls/peer_host.h"
 #include "server/service/server.h"
 
 namespace sinkd {
@@ -30,12 +29,10 @@ TEST(CallGate, AContextThatWasNotJudgedIsRefused) {
   EXPECT_EQ(PrincipalOf(context), nullptr);
 }
 
-TEST(PeerHost, IsThePeerWithoutItsPort) {
-  EXPECT_EQ(PeerHost("ipv4:127.0.0.1:50051"), "127.0.0.1");
-  EXPECT_EQ(PeerHost("ipv6:%5B::1%5D:50051"), "::1");
-  EXPECT_EQ(PeerHost("ipv6:[2001:db8::7]:1"), "2001:db8::7");
-  EXPECT_EQ(PeerHost("unix:"), "unix");
-  EXPECT_EQ(PeerHost("unix:/run/sinkd"), "unix");
+TEST(CallGate, AContextThatWasNotJudgedIsOfNobody) {
+  const CallContext context;
+  EXPECT_EQ(PeerOf(context).host, "unknown");
+  EXPECT_EQ(PeerOf(context).certificate_name, "");
 }
 
 }  // namespace

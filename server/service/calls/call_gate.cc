@@ -8,10 +8,8 @@
 #include <grpc/grpc.h>
 #include <grpcpp/support/server_interceptor.h>
 
-#include "server/access/certificate_name.h"
 #include "server/access/method_roles.h"
 #include "server/base/status.h"
-#include "server/service/calls/peer_host.h"
 #include "server/service/calls/status_mapping.h"
 
 namespace sinkd {
@@ -39,18 +37,11 @@ std::vector<std::string_view> AuthorizationOf(
   return values;
 }
 
-std::string CertificateNameOf(const grpc::ServerContextBase& context) {
-  const std::shared_ptr<const grpc::AuthContext> peer = context.auth_context();
-  if (!peer || !peer->IsPeerAuthenticated()) return {};
-  const std::vector<grpc::string_ref> pem =
-      peer->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
-  return pem.empty() ? std::string() : CertificateNameOfPem({pem[0].data(), pem[0].size()});
-}
-
 class Interceptor final : public grpc::experimental::Interceptor {
  public:
-  Interceptor(AccessControl& access, Metrics& metrics, grpc::experimental::ServerRpcInfo& call)
-      : access_(access), metrics_(metrics), call_(call) {}
+  Interceptor(AccessControl& access, const FindPeer& find_peer, Metrics& metrics,
+              grpc::experimental::ServerRpcInfo& call)
+      : access_(access), find_peer_(find_peer), metrics_(metrics), call_(call) {}
 
   void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_INITIAL_METADATA)) {
@@ -66,11 +57,15 @@ class Interceptor final : public grpc::experimental::Interceptor {
 
  private:
   void Judge() {
-    absl::StatusOr<std::shared_ptr<const Principal>> principal = Admit();
+    // A client that has disconnected gets no answer; it is judged as a stranger.
+    const std::shared_ptr<const Peer> found = find_peer_(call_.server_context()->peer());
+    const Peer peer = found ? *found : Peer();
+    absl::StatusOr<std::shared_ptr<const Principal>> principal = Admit(peer);
     verdict_ = principal.status();
     if (!verdict_.ok()) metrics_.access().Refused(AccessPort::kGrpc, verdict_.code());
     if (auto* const context = dynamic_cast<CallContext*>(call_.server_context())) {
       context->verdict = verdict_;
+      context->peer = peer;
       if (principal.ok()) context->principal = *std::move(principal);
     } else if (!verdict_.ok()) {
       const std::string message(verdict_.message());
@@ -80,22 +75,21 @@ class Interceptor final : public grpc::experimental::Interceptor {
     }
   }
 
-  absl::StatusOr<std::shared_ptr<const Principal>> Admit() {
+  absl::StatusOr<std::shared_ptr<const Principal>> Admit(const Peer& peer) {
     std::string_view method = call_.method();
     method.remove_prefix(method.starts_with('/') ? 1 : 0);
     const MethodRole* const rule = FindMethodRole(method);
     if (rule == nullptr) return NotOffered();
     const grpc::ServerContextBase& context = *call_.server_context();
-    const std::string certificate = CertificateNameOf(context);
-    const std::string host = PeerHost(context.peer());
     const Credentials shown{.authorization = AuthorizationOf(context.client_metadata()),
-                            .certificate_name = certificate,
-                            .peer_host = host};
+                            .certificate_name = peer.certificate_name,
+                            .peer_host = peer.host};
     if (!rule->role) return access_.Anyone(shown);
     return access_.Admit(shown, *rule->role);
   }
 
   AccessControl& access_;
+  const FindPeer& find_peer_;
   Metrics& metrics_;
   grpc::experimental::ServerRpcInfo& call_;
   absl::Status verdict_;
@@ -103,16 +97,17 @@ class Interceptor final : public grpc::experimental::Interceptor {
 
 class InterceptorFactory final : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
-  InterceptorFactory(AccessControl& access, Metrics& metrics)
-      : access_(access), metrics_(metrics) {}
+  InterceptorFactory(AccessControl& access, FindPeer find_peer, Metrics& metrics)
+      : access_(access), find_peer_(std::move(find_peer)), metrics_(metrics) {}
 
   grpc::experimental::Interceptor* CreateServerInterceptor(
       grpc::experimental::ServerRpcInfo* info) override {
-    return new Interceptor(access_, metrics_, *info);  // gRPC's from now on
+    return new Interceptor(access_, find_peer_, metrics_, *info);  // gRPC's from now on
   }
 
  private:
   AccessControl& access_;
+  const FindPeer find_peer_;
   Metrics& metrics_;
 };
 
@@ -137,10 +132,17 @@ std::shared_ptr<const Principal> PrincipalOf(const grpc::CallbackServerContext& 
   return judged != nullptr ? judged->principal : nullptr;
 }
 
-void AddCallGate(AccessControl& access, Metrics& metrics, grpc::ServerBuilder& builder) {
+const Peer& PeerOf(const grpc::CallbackServerContext& context) {
+  static const Peer unknown;
+  const auto* const judged = dynamic_cast<const CallContext*>(&context);
+  return judged != nullptr ? judged->peer : unknown;
+}
+
+void AddCallGate(AccessControl& access, FindPeer find_peer, Metrics& metrics,
+                 grpc::ServerBuilder& builder) {
   builder.SetContextAllocator(std::make_unique<ContextAllocator>());
   std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> gates;
-  gates.push_back(std::make_unique<InterceptorFactory>(access, metrics));
+  gates.push_back(std::make_unique<InterceptorFactory>(access, std::move(find_peer), metrics));
   builder.experimental().SetInterceptorCreators(std::move(gates));
 }
 

@@ -8,13 +8,16 @@
 // Thread-safety: called by gRPC from any thread.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string_view>
 
 #include <absl/status/status.h>
 #include <grpcpp/server_builder.h>
 #include <grpcpp/server_context.h>
 
 #include "server/access/access_control.h"
+#include "server/net/peer.h"
 #include "server/telemetry/metrics.h"
 
 namespace sinkd {
@@ -25,6 +28,7 @@ class CallContext final : public grpc::CallbackServerContext {
   // OK, or why the call is refused.
   absl::Status verdict = absl::PermissionDeniedError("the call was not judged");
   std::shared_ptr<const Principal> principal;  // null when refused
+  Peer peer;                                   // who calls
 };
 
 // What the gate left in `context`; refused when it is no CallContext.
@@ -32,6 +36,13 @@ absl::Status VerdictOf(const grpc::CallbackServerContext& context);
 // Null when refused.
 std::shared_ptr<const Principal> PrincipalOf(const grpc::CallbackServerContext& context);
 
-void AddCallGate(AccessControl& access, Metrics& metrics, grpc::ServerBuilder& builder);
+// The caller, as the gate found it.
+const Peer& PeerOf(const grpc::CallbackServerContext& context);
+
+// Finds the client that gRPC calls by this name of a peer; null when it has disconnected.
+using FindPeer = std::function<std::shared_ptr<const Peer>(std::string_view grpc_peer)>;
+
+void AddCallGate(AccessControl& access, FindPeer find_peer, Metrics& metrics,
+                 grpc::ServerBuilder& builder);
 
 }  // namespace sinkd

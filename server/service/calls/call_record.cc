@@ -49,7 +49,7 @@ CallRecord::CallRecord(grpc::CallbackServerContext& context, std::string_view me
                        Metrics& metrics)
     : method_(method),
       metrics_(metrics),
-      peer_(context.peer()),
+      peer_(PeerOf(context).address),
       caller_(CallerOf(context)),
       request_id_(RequestIdOf(GivenId(context))),
       trace_(TraceOf(context)),

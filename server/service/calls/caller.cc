@@ -1,13 +1,12 @@
 #include "server/service/calls/caller.h"
 
 #include "server/service/calls/call_gate.h"
-#include "server/service/calls/peer_host.h"
 
 namespace sinkd {
 
 Caller CallerOf(const grpc::CallbackServerContext& context) {
   const std::shared_ptr<const Principal> principal = PrincipalOf(context);
-  if (!principal) return {.name = PeerHost(context.peer())};
+  if (!principal) return {.name = PeerOf(context).host};
   return {.name = principal->name(), .weight = principal->weight(), .principal = principal};
 }
 
