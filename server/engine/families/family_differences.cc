@@ -112,7 +112,7 @@ constexpr SiteDifference kGpt2[] = {
 };
 constexpr SiteDifference kGptNeox[] = {
     {"resid_pre", 3.6e-07, 0.79}, {"key", 4.3e-07, 0.87},        {"value", 4.7e-07, 0.87},
-    {"attn_out", 1.2e-06, 0.86},  {"resid_mid", 5.9e-08, 0.75},  {"mlp_in", 3.1e-07, 0.79},
+    {"attn_out", 1.2e-06, 0.86},  {"resid_mid", 5.6e-07, 0.75},  {"mlp_in", 3.1e-07, 0.79},
     {"up", 3.6e-07, 0.86},        {"act", 4.2e-07, 0.84},        {"product", 4.2e-07, 0.87},
     {"mlp_out", 4.3e-07, 0.88},   {"resid_post", 4.7e-07, 0.78}, {"final_norm", 5.0e-07, 0.78},
     {"alpha", 1.8e-07, 0.86},
