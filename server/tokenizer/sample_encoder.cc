@@ -9,6 +9,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "server/base/status.h"
+#include "server/base/utf8.h"
 #include "server/tokenizer/text_check.h"
 
 namespace sinkd {
@@ -28,12 +29,48 @@ absl::Status WithSubject(const absl::Status& status, std::string_view subject) {
   return WithDetail({status.code(), status.message()}, *detail);
 }
 
+// Long texts are tried by their beginnings: first as many bytes as ordinary text has in twice the
+// tokens allowed, then four times as many, and so on.
+constexpr size_t kBytesPerToken = 8;
+constexpr size_t kNextBeginning = 4;
+
+struct EncodedText {
+  Encoding encoding;
+  bool is_beginning = false;
+};
+
+// Enough that no way to go on could make the text fit, since tokens merge only with near ones.
+bool HasFarTooMany(const Encoding& encoding, int64_t max_tokens) {
+  const auto count = static_cast<int64_t>(encoding.ids.size());
+  return count - max_tokens > max_tokens / 4 + 64;
+}
+
+absl::StatusOr<EncodedText> EncodeWithin(const Tokenizer& tokenizer, std::string_view text,
+                                         bool add_special_tokens, const EncodeLimit& limit) {
+  const size_t most = text.size() / kBytesPerToken;
+  if (limit.max_tokens < static_cast<int64_t>(most)) {
+    SINKD_RETURN_IF_ERROR(CheckUtf8(text, "text"));  // cutting takes it for granted
+    for (size_t bytes = std::max<size_t>(static_cast<size_t>(limit.max_tokens), 1) * kBytesPerToken;
+         bytes < text.size(); bytes *= kNextBeginning) {
+      if (limit.stop.stop_requested()) return absl::CancelledError("the call has ended");
+      SINKD_ASSIGN_OR_RETURN(Encoding encoding,
+                             tokenizer.Encode(CutUtf8(text, bytes), add_special_tokens));
+      if (HasFarTooMany(encoding, limit.max_tokens)) return EncodedText{std::move(encoding), true};
+    }
+  }
+  if (limit.stop.stop_requested()) return absl::CancelledError("the call has ended");
+  SINKD_ASSIGN_OR_RETURN(Encoding encoding, tokenizer.Encode(text, add_special_tokens));
+  return EncodedText{std::move(encoding)};
+}
+
 absl::StatusOr<EncodedSample> EncodeText(const Tokenizer& tokenizer, std::string_view text,
-                                         bool add_special_tokens, std::string_view subject) {
-  absl::StatusOr<Encoding> encoding = tokenizer.Encode(text, add_special_tokens);
-  if (!encoding.ok()) return WithSubject(encoding.status(), subject);
-  if (encoding->ids.empty()) return EmptySample(std::string(subject));
-  EncodedSample sample{.ids = std::move(encoding->ids)};
+                                         bool add_special_tokens, std::string_view subject,
+                                         const EncodeLimit& limit) {
+  absl::StatusOr<EncodedText> encoded = EncodeWithin(tokenizer, text, add_special_tokens, limit);
+  if (!encoded.ok()) return WithSubject(encoded.status(), subject);
+  if (encoded->encoding.ids.empty()) return EmptySample(std::string(subject));
+  EncodedSample sample{.ids = std::move(encoded->encoding.ids),
+                       .is_beginning = encoded->is_beginning};
   sample.prompt_tokens = static_cast<int64_t>(sample.ids.size());
   return sample;
 }
@@ -53,13 +90,13 @@ void SplitAt(const Encoding& encoding, int64_t boundary, EncodedSample& sample) 
 }
 
 absl::StatusOr<EncodedSample> Encode(const Tokenizer& tokenizer, const TextInput& input,
-                                     std::string_view /*date*/) {
+                                     std::string_view /*date*/, const EncodeLimit& limit) {
   if (input.text.empty()) return EmptySample("text");
-  return EncodeText(tokenizer, input.text, /*add_special_tokens=*/true, "text");
+  return EncodeText(tokenizer, input.text, /*add_special_tokens=*/true, "text", limit);
 }
 
 absl::StatusOr<EncodedSample> Encode(const Tokenizer& tokenizer, const PromptResponseInput& input,
-                                     std::string_view date) {
+                                     std::string_view date, const EncodeLimit& limit) {
   if (input.prompt.empty() && input.response.empty()) return EmptySample("prompt");
   SINKD_RETURN_IF_ERROR(CheckUtf8(input.prompt, "prompt"));
   SINKD_RETURN_IF_ERROR(CheckUtf8(input.response, "response"));
@@ -74,22 +111,25 @@ absl::StatusOr<EncodedSample> Encode(const Tokenizer& tokenizer, const PromptRes
   const auto boundary = static_cast<int64_t>(text.size());
   text += input.response;
 
-  absl::StatusOr<Encoding> encoding = tokenizer.Encode(text, /*add_special_tokens=*/input.raw);
-  if (!encoding.ok()) return WithSubject(encoding.status(), "prompt");
-  if (encoding->ids.empty()) return EmptySample("prompt");
+  absl::StatusOr<EncodedText> encoded =
+      EncodeWithin(tokenizer, text, /*add_special_tokens=*/input.raw, limit);
+  if (!encoded.ok()) return WithSubject(encoded.status(), "prompt");
+  Encoding& encoding = encoded->encoding;
+  if (encoding.ids.empty()) return EmptySample("prompt");
   EncodedSample sample;
   sample.chat_rendered = !input.raw;
+  sample.is_beginning = encoded->is_beginning;
   if (input.response.empty()) {
-    sample.prompt_tokens = static_cast<int64_t>(encoding->ids.size());
+    sample.prompt_tokens = static_cast<int64_t>(encoding.ids.size());
   } else {
-    SplitAt(*encoding, boundary, sample);
+    SplitAt(encoding, boundary, sample);
   }
-  sample.ids = std::move(encoding->ids);
+  sample.ids = std::move(encoding.ids);
   return sample;
 }
 
 absl::StatusOr<EncodedSample> Encode(const Tokenizer& tokenizer, const ChatInput& input,
-                                     std::string_view date) {
+                                     std::string_view date, const EncodeLimit& limit) {
   if (input.messages.empty()) return EmptySample("messages");
   absl::StatusOr<std::string> rendered =
       tokenizer.RenderChat(input.messages, input.add_generation_prompt, date);
@@ -98,13 +138,13 @@ absl::StatusOr<EncodedSample> Encode(const Tokenizer& tokenizer, const ChatInput
   if (rendered->empty()) return EmptySample("messages");
   SINKD_ASSIGN_OR_RETURN(EncodedSample sample,
                          EncodeText(tokenizer, *rendered,
-                                    /*add_special_tokens=*/false, "messages"));
+                                    /*add_special_tokens=*/false, "messages", limit));
   sample.chat_rendered = true;
   return sample;
 }
 
 absl::StatusOr<EncodedSample> Encode(const Tokenizer& /*tokenizer*/, const TokenIdsInput& input,
-                                     std::string_view /*date*/) {
+                                     std::string_view /*date*/, const EncodeLimit& /*limit*/) {
   if (input.ids.empty()) return EmptySample("token_ids");
   EncodedSample sample{.ids = input.ids, .chat_rendered = input.chat_rendered};
   sample.prompt_tokens = static_cast<int64_t>(sample.ids.size());
@@ -114,8 +154,8 @@ absl::StatusOr<EncodedSample> Encode(const Tokenizer& /*tokenizer*/, const Token
 }  // namespace
 
 absl::StatusOr<EncodedSample> EncodeSample(const Tokenizer& tokenizer, const SampleInput& input,
-                                           std::string_view date) {
-  return std::visit([&](const auto& kind) { return Encode(tokenizer, kind, date); }, input);
+                                           std::string_view date, const EncodeLimit& limit) {
+  return std::visit([&](const auto& kind) { return Encode(tokenizer, kind, date, limit); }, input);
 }
 
 }  // namespace sinkd

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <stop_token>
 #include <string>
 #include <variant>
 #include <vector>
@@ -46,14 +48,23 @@ struct EncodedSample {
   bool chat_rendered = false;  // rendered with a chat template
   int64_t prompt_tokens = 0;   // tokens that start before the response; all if there is none
   int64_t response_tokens = 0;
+  bool is_beginning = false;          // the ids cover only the beginning of a text that is too long
   bool token_spans_boundary = false;  // one token holds the end of the prompt and the response's
                                       // beginning; it counts as a prompt token
 };
 
-// `date` (YYYY-MM-DD) is the date that the chat template sees. Errors: those of Tokenizer;
-// INVALID_ARGUMENT for an empty sample. ErrorDetail::subject is the field: "text", "prompt",
-// "response", "messages[2].content", "token_ids". The caller checks length and range of ids.
+// How long a sample may be, and who still waits for it.
+struct EncodeLimit {
+  int64_t max_tokens = std::numeric_limits<int64_t>::max();  // more tokens than this are useless
+  std::stop_token stop;                                      // requested when the caller has left
+};
+
+// `date` (YYYY-MM-DD) is the date that the chat template sees. If a text is far longer than
+// `limit.max_tokens`, only its beginning is encoded. Errors: those of Tokenizer; INVALID_ARGUMENT
+// for an empty sample; CANCELLED after `limit.stop` is requested. ErrorDetail::subject is the
+// field: "text", "prompt", "response", "messages[2].content", "token_ids". The caller checks length
+// and range of ids.
 absl::StatusOr<EncodedSample> EncodeSample(const Tokenizer& tokenizer, const SampleInput& input,
-                                           std::string_view date);
+                                           std::string_view date, const EncodeLimit& limit = {});
 
 }  // namespace sinkd

@@ -113,7 +113,8 @@ FakeRunner::FakeRunner() {
   info_.compute_type = "float32";
 }
 
-absl::StatusOr<EncodedSample> FakeRunner::Encode(const SampleInput& input, std::string_view) const {
+absl::StatusOr<EncodedSample> FakeRunner::Encode(const SampleInput& input, std::string_view,
+                                                 const EncodeLimit&) const {
   EncodedSample out;
   if (const auto* text = std::get_if<TextInput>(&input)) {
     out.ids = Bytes(text->text);

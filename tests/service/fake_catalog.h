@@ -50,8 +50,8 @@ class FakeRunner final : public SampleRunner {
  public:
   FakeRunner();
   const ModelInfo& info() const override { return info_; }
-  absl::StatusOr<EncodedSample> Encode(const SampleInput& input,
-                                       std::string_view date) const override;
+  absl::StatusOr<EncodedSample> Encode(const SampleInput& input, std::string_view date,
+                                       const EncodeLimit& limit) const override;
   std::string TokenText(int32_t id) const override { return std::string(1, static_cast<char>(id)); }
   absl::StatusOr<std::vector<Trace>> Run(std::span<const TokenIds> batch,
                                          const TraceRequest& request,

@@ -128,5 +128,69 @@ TEST(SampleEncoderParity, SplitsPromptAndResponseWhereTheOffsetsOfTransformersDo
   }
 }
 
+std::string Words(size_t bytes) {
+  std::string text;
+  while (text.size() < bytes) text += "word ";
+  return text;
+}
+
+TEST_F(SampleEncoder, OfATextFarTooLongTheBeginningIsEncoded) {
+  const EncodeLimit limit{.max_tokens = 1000};
+  const auto sample = EncodeSample(*tokenizer_, TextInput{Words(1 << 20)}, kDate, limit);
+  ASSERT_TRUE(sample.ok()) << sample.status();
+  EXPECT_TRUE(sample->is_beginning);
+  EXPECT_GT(sample->ids.size(), 1000u);
+  EXPECT_LE(sample->ids.size(), 8000u);
+  const auto chat = EncodeSample(*tokenizer_, ChatInput{{{"user", Words(1 << 20)}}}, kDate, limit);
+  ASSERT_TRUE(chat.ok()) << chat.status();
+  EXPECT_TRUE(chat->is_beginning);
+  const auto pair =
+      EncodeSample(*tokenizer_, PromptResponseInput{"a", Words(1 << 20), true}, kDate, limit);
+  ASSERT_TRUE(pair.ok()) << pair.status();
+  EXPECT_TRUE(pair->is_beginning);
+}
+
+TEST_F(SampleEncoder, ATextALittleTooLongIsEncodedWhole) {
+  const std::string text = Words(1100);
+  const auto sample = EncodeSample(*tokenizer_, TextInput{text}, kDate, {.max_tokens = 1000});
+  ASSERT_TRUE(sample.ok()) << sample.status();
+  EXPECT_FALSE(sample->is_beginning);
+  EXPECT_EQ(sample->ids, Ids(text));
+}
+
+// Many bytes a token: its beginnings fit, so that only the whole tells.
+TEST_F(SampleEncoder, ALongTextOfFewTokensIsEncodedWhole) {
+  const std::string token(256, 'x');
+  const auto tokenizer = Tokenizer::LoadTexts(
+      R"({"version":"1.0","added_tokens":[{"id":1,"content":")" + token +
+          R"(","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,)"
+          R"("special":true}],"model":{"type":"WordLevel","vocab":{"a":0},"unk_token":"a"}})",
+      "{}");
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += token;
+  const auto sample = EncodeSample(**tokenizer, TextInput{text}, kDate, {.max_tokens = 100});
+  ASSERT_TRUE(sample.ok()) << sample.status();
+  EXPECT_FALSE(sample->is_beginning);
+  EXPECT_EQ(sample->ids, std::vector<int32_t>(100, 1));
+}
+
+TEST_F(SampleEncoder, StopsWhenNobodyWaits) {
+  std::stop_source stop;
+  stop.request_stop();
+  const EncodeLimit limit{.max_tokens = 1000, .stop = stop.get_token()};
+  const auto sample = EncodeSample(*tokenizer_, TextInput{Words(1 << 20)}, kDate, limit);
+  EXPECT_EQ(sample.status().code(), absl::StatusCode::kCancelled);
+}
+
+TEST_F(SampleEncoder, ALongTextIsCutBetweenCharactersAndCheckedWhole) {
+  std::string text;
+  for (int i = 0; i < 5000; ++i) text += "\u00e9\u00e9\u00e9";
+  const EncodeLimit limit{.max_tokens = 1001};
+  EXPECT_TRUE(EncodeSample(*tokenizer_, TextInput{"a" + text}, kDate, limit).ok());
+  const auto broken = EncodeSample(*tokenizer_, TextInput{text + "\xff"}, kDate, limit);
+  EXPECT_EQ(GetErrorDetail(broken.status())->reason, "TEXT_NOT_UTF8");
+}
+
 }  // namespace
 }  // namespace sinkd

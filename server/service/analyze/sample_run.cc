@@ -1,6 +1,8 @@
 #include "server/service/analyze/sample_run.h"
 
+#include <algorithm>
 #include <chrono>
+#include <string>
 #include <utility>
 
 #include <absl/strings/str_cat.h>
@@ -64,9 +66,10 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
 
   // What the run holds of the sample already, if it does.
   absl::StatusOr<std::optional<StoredAnswer>> EncodeOrFind() {
-    SINKD_ASSIGN_OR_RETURN(encoded_,
-                           EncodeChecked(*plan_->runner, sample_.input, plan_->spec.template_date,
-                                         plan_->max_sample_tokens, *plan_->phases));
+    SINKD_ASSIGN_OR_RETURN(
+        encoded_, EncodeChecked(*plan_->runner, sample_.input, plan_->spec.template_date,
+                                plan_->max_sample_tokens, {plan_->principal.get(), plan_->stop},
+                                *plan_->phases));
     if (!plan_->keeper) return std::nullopt;
     if (sample_.id.empty()) sample_.input_digest = DigestOfTokens(encoded_);
     key_ = sample_.id.empty() ? KeyOfDigest(sample_.input_digest) : KeyOfId(sample_.id);
@@ -139,12 +142,19 @@ void RunSample(std::shared_ptr<const StreamPlan> plan, IncomingSample sample, Sa
 
 absl::StatusOr<EncodedSample> EncodeChecked(const SampleRunner& runner, const SampleInput& input,
                                             std::string_view date, int64_t max_sample_tokens,
-                                            PhaseTimes& phases) {
+                                            const EncodeCaller& caller, PhaseTimes& phases) {
   const SteadyClock::time_point begin = SteadyClock::now();
-  SINKD_ASSIGN_OR_RETURN(EncodedSample encoded, runner.Encode(input, date));
+  const DecoderSpec& spec = runner.info().spec;
+  const EncodeLimit limit{.max_tokens = std::min(spec.max_positions, max_sample_tokens),
+                          .stop = caller.stop};
+  SINKD_ASSIGN_OR_RETURN(EncodedSample encoded, runner.Encode(input, date, limit));
   phases.Add(SamplePhase::kEncode, SteadyClock::now() - begin);
-  SINKD_RETURN_IF_ERROR(CheckEncoded(encoded, runner.info().spec, max_sample_tokens));
-  return encoded;
+  absl::Status checked = CheckEncoded(encoded, spec, max_sample_tokens);
+  if (checked.ok()) return encoded;
+  if (caller.principal) {
+    SINKD_RETURN_IF_ERROR(caller.principal->TakeTokens(static_cast<int64_t>(encoded.ids.size())));
+  }
+  return checked;
 }
 
 absl::Status CheckEncoded(const EncodedSample& sample, const DecoderSpec& spec,
@@ -159,13 +169,15 @@ absl::Status CheckEncoded(const EncodedSample& sample, const DecoderSpec& spec,
   const bool model_is_shorter = spec.max_positions < max_sample_tokens;
   const int64_t limit = model_is_shorter ? spec.max_positions : max_sample_tokens;
   if (length > limit) {
+    const std::string count =
+        sample.is_beginning ? absl::StrCat("more than ", limit) : absl::StrCat(length);
     return InvalidArgument(
-        absl::StrCat("the sample has ", length, " tokens, ",
+        absl::StrCat("the sample has ", count, " tokens, ",
                      model_is_shorter ? "the model takes at most " : "the server takes at most ",
                      limit),
         {.reason = "SAMPLE_TOO_LONG",
          .subject = "sample.input",
-         .value = absl::StrCat(length),
+         .value = count,
          .fix = model_is_shorter ? "cut or split the sample"
                                  : "cut or split the sample, or raise --max-sample-tokens"});
   }

@@ -44,10 +44,17 @@ struct SampleResult {
 using SampleDone = std::function<void(absl::StatusOr<SampleResult>)>;
 void RunSample(std::shared_ptr<const StreamPlan> plan, IncomingSample sample, SampleDone done);
 
+// Who waits for a sample to be encoded.
+struct EncodeCaller {
+  const Principal* principal = nullptr;  // who pays for what is refused; null: nobody
+  std::stop_token stop;
+};
+
 // `input` as token ids within the limits of model and server; `date` is what its template sees.
+// What was encoded in vain of a sample that is refused is taken from the caller's quota.
 absl::StatusOr<EncodedSample> EncodeChecked(const SampleRunner& runner, const SampleInput& input,
                                             std::string_view date, int64_t max_sample_tokens,
-                                            PhaseTimes& phases);
+                                            const EncodeCaller& caller, PhaseTimes& phases);
 
 // The length and ids of an encoded sample against the limits of model and server.
 absl::Status CheckEncoded(const EncodedSample& sample, const DecoderSpec& spec,

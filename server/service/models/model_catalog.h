@@ -32,8 +32,8 @@ class SampleRunner {
   virtual const ModelInfo& info() const = 0;
 
   // As EncodeSample; FAILED_PRECONDITION when the checkpoint lacks the tokenizer or template.
-  virtual absl::StatusOr<EncodedSample> Encode(const SampleInput& input,
-                                               std::string_view date) const = 0;
+  virtual absl::StatusOr<EncodedSample> Encode(const SampleInput& input, std::string_view date,
+                                               const EncodeLimit& limit) const = 0;
   virtual std::string TokenText(int32_t id) const = 0;
 
   // As Model::Run; RESOURCE_EXHAUSTED when the device's memory budget has no room for the pass,

@@ -22,9 +22,9 @@ class LoadedModelRunner final : public SampleRunner {
 
   const ModelInfo& info() const override { return model_->model->info(); }
 
-  absl::StatusOr<EncodedSample> Encode(const SampleInput& input,
-                                       std::string_view date) const override {
-    if (model_->tokenizer) return EncodeSample(*model_->tokenizer, input, date);
+  absl::StatusOr<EncodedSample> Encode(const SampleInput& input, std::string_view date,
+                                       const EncodeLimit& limit) const override {
+    if (model_->tokenizer) return EncodeSample(*model_->tokenizer, input, date, limit);
     if (const auto* ids = std::get_if<TokenIdsInput>(&input)) {
       return EncodedSample{.ids = ids->ids,
                            .chat_rendered = ids->chat_rendered,

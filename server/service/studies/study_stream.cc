@@ -136,7 +136,7 @@ absl::StatusOr<EncodedSample> StudyStream::Encode(sinks::v1::Sample&& sample) co
   SINKD_ASSIGN_OR_RETURN(
       EncodedSample encoded,
       EncodeChecked(*plan_->runner, input, plan_->request.message.template_date(),
-                    limits_.max_sample_tokens, *record().phases()));
+                    limits_.max_sample_tokens, {record().principal().get()}, *record().phases()));
   SINKD_RETURN_IF_ERROR(record().principal()->TakeTokens(static_cast<int64_t>(encoded.ids.size())));
   return encoded;
 }
