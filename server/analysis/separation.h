@@ -8,10 +8,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "server/base/in_turns.h"
 #include "server/engine/matrix.h"
 
 namespace sinkd {
@@ -29,6 +31,9 @@ SeparationScore AdjustedRand(std::span<const int32_t> a, std::span<const int32_t
 // From -1 to 1. Undefined: "fewer than two groups", "every row is a group of its own". Takes
 // rows^2 * columns / 2 steps.
 SeparationScore Silhouette(const Matrix& rows, std::span<const int32_t> labels);
+// The same in turns; borrows both until it is done.
+std::unique_ptr<InTurns<SeparationScore>> StartSilhouette(const Matrix& rows,
+                                                          std::span<const int32_t> labels);
 
 // The share of pairs of a target and a control in which the target has the higher score; ties count
 // half. Undefined: "no targets", "no controls".

@@ -5,6 +5,7 @@
 
 #include "server/analysis/separation.h"
 #include "server/analysis/separation_inputs.h"
+#include "server/base/status.h"
 
 namespace sinkd {
 namespace {
@@ -47,21 +48,6 @@ Groups MakeGroups(std::span<const int32_t> labels) {
   return groups;
 }
 
-// [rows, groups] each row's sum of distances to the rows of a group.
-std::vector<std::vector<double>> SumDistances(const Matrix& rows, const Groups& groups) {
-  std::vector<std::vector<double>> sums(groups.of_row.size(),
-                                        std::vector<double>(groups.sizes.size()));
-  for (size_t i = 0; i < sums.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      const double distance =
-          Distance(rows.Row(static_cast<int64_t>(i)), rows.Row(static_cast<int64_t>(j)));
-      sums[i][groups.of_row[j]] += distance;
-      sums[j][groups.of_row[i]] += distance;
-    }
-  }
-  return sums;
-}
-
 double OfRow(const std::vector<double>& sums, size_t own, const Groups& groups) {
   if (groups.sizes[own] == 1) return 0;
   const double within = sums[own] / (groups.sizes[own] - 1);
@@ -73,20 +59,69 @@ double OfRow(const std::vector<double>& sums, size_t own, const Groups& groups) 
   return larger == 0 ? 0 : (beyond - within) / larger;
 }
 
+// Of one row after the other, the distances to the rows before it.
+class SilhouetteInTurns final : public InTurns<SeparationScore> {
+ public:
+  SilhouetteInTurns(const Matrix& rows, std::span<const int32_t> labels)
+      : rows_(rows), undefined_(WhyNoScore(rows, labels)) {
+    if (!undefined_.empty()) return;
+    groups_ = MakeGroups(labels);
+    if (groups_.sizes.size() < 2) {
+      undefined_ = "fewer than two groups";
+    } else if (groups_.sizes.size() == labels.size()) {
+      undefined_ = "every row is a group of its own";
+    }
+    sums_.resize(labels.size(), std::vector<double>(groups_.sizes.size()));
+  }
+
+  bool done() const override { return !undefined_.empty() || next_ == sums_.size(); }
+
+  absl::Status Step(const std::stop_token& stop) override {
+    for (int64_t values = 0; !done() && values < kValuesOfATurn;) {
+      if (stop.stop_requested()) return Cancelled("the analysis was cancelled");
+      values += SumDistances(next_++);
+    }
+    return absl::OkStatus();
+  }
+
+  SeparationScore Take() override {
+    if (!undefined_.empty()) return {.undefined = undefined_};
+    double total = 0;
+    for (size_t i = 0; i < sums_.size(); ++i) {
+      total += OfRow(sums_[i], groups_.of_row[i], groups_);
+    }
+    return {.value = total / static_cast<double>(rows_.rows), .undefined = {}};
+  }
+
+ private:
+  int64_t SumDistances(size_t i) {
+    for (size_t j = 0; j < i; ++j) {
+      const double distance =
+          Distance(rows_.Row(static_cast<int64_t>(i)), rows_.Row(static_cast<int64_t>(j)));
+      sums_[i][groups_.of_row[j]] += distance;
+      sums_[j][groups_.of_row[i]] += distance;
+    }
+    return static_cast<int64_t>(i + 1) * rows_.columns;
+  }
+
+  const Matrix& rows_;
+  std::string undefined_;
+  Groups groups_;
+  std::vector<std::vector<double>> sums_;  // [rows, groups] of distances to the rows of a group
+  size_t next_ = 0;
+};
+
 }  // namespace
 
+std::unique_ptr<InTurns<SeparationScore>> StartSilhouette(const Matrix& rows,
+                                                          std::span<const int32_t> labels) {
+  return std::make_unique<SilhouetteInTurns>(rows, labels);
+}
+
 SeparationScore Silhouette(const Matrix& rows, std::span<const int32_t> labels) {
-  std::string undefined = WhyNoScore(rows, labels);
-  if (!undefined.empty()) return {.undefined = std::move(undefined)};
-  const Groups groups = MakeGroups(labels);
-  if (groups.sizes.size() < 2) return {.undefined = "fewer than two groups"};
-  if (groups.sizes.size() == labels.size()) {
-    return {.undefined = "every row is a group of its own"};
-  }
-  const std::vector<std::vector<double>> sums = SumDistances(rows, groups);
-  double total = 0;
-  for (size_t i = 0; i < sums.size(); ++i) total += OfRow(sums[i], groups.of_row[i], groups);
-  return {.value = total / static_cast<double>(rows.rows), .undefined = {}};
+  SilhouetteInTurns silhouette(rows, labels);
+  while (!silhouette.done()) silhouette.Step({}).IgnoreError();
+  return silhouette.Take();
 }
 
 }  // namespace sinkd

@@ -7,13 +7,13 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <stop_token>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <absl/status/statusor.h>
 
+#include "server/base/in_turns.h"
 #include "server/engine/matrix.h"
 
 namespace sinkd {
@@ -34,8 +34,10 @@ struct KMeansResult {
   std::vector<int32_t> labels;  // [rows]
   double inertia = 0;           // sum of squared distances to the assigned centres
 };
-absl::StatusOr<KMeansResult> RunKMeans(const Matrix& rows, int64_t clusters, int64_t starts,
-                                       uint64_t seed, const std::string& device);
+absl::StatusOr<std::unique_ptr<InTurns<KMeansResult>>> StartKMeans(const Matrix& rows,
+                                                                   int64_t clusters, int64_t starts,
+                                                                   uint64_t seed,
+                                                                   const std::string& device);
 
 // Exact t-SNE (van der Maaten and Hinton 2008) with early exaggeration, at most kTsneRows rows. It
 // starts from the two strongest principal components. With fewer than 512 rows it returns the best
@@ -50,8 +52,9 @@ struct TsneResult {
   Matrix coordinates;     // [rows, 2]
   double divergence = 0;  // KL(P || Q), nats
 };
-absl::StatusOr<TsneResult> RunTsne(const Matrix& rows, const TsneParameters& parameters,
-                                   const std::string& device, std::stop_token stop);
+absl::StatusOr<std::unique_ptr<InTurns<TsneResult>>> StartTsne(const Matrix& rows,
+                                                               const TsneParameters& parameters,
+                                                               const std::string& device);
 
 // Entropy of the Gram matrix's spectrum, for uncentred rows: eigenvalues lambda of the smaller Gram
 // matrix, p = lambda / sum, -sum p ln p for alpha = 1, else ln(sum p^alpha) / (1 - alpha); in

@@ -105,58 +105,87 @@ absl::Status ClusterStudy::Capture(const std::vector<Place>& places, int64_t sam
   return absl::OkStatus();
 }
 
-absl::Status ClusterStudy::Compare(Place place, std::stop_token stop) {
+void ClusterStudy::BeginComparing(Place place) {
   const auto captured = captured_.extract(place);
-  const Matrix rows = captured.empty() ? Matrix{} : std::move(captured.mapped());
-  if (Contains(cluster().sites(), place.site)) {
-    SINKD_ASSIGN_OR_RETURN(*report_.add_rows(), MakeRow(place, rows));
-  }
-  if (!Contains(cluster().tsne_sites(), place.site)) return absl::OkStatus();
-  return AddMap(place, rows, stop);
+  Comparison& comparison = comparison_.emplace();
+  comparison.rows = captured.empty() ? Matrix{} : std::move(captured.mapped());
+  comparison.groups.assign(targets_.size(), 1);
+  comparison.groups.resize(targets_.size() + controls_.size(), 0);
+  comparison.row.set_block(place.block);
+  comparison.row.set_site(place.site);
+  comparison.row_done = !Contains(cluster().sites(), place.site);
+  // A map has a perplexity of at least 1.
+  comparison.map_done = !Contains(cluster().tsne_sites(), place.site) || comparison.rows.rows < 4;
 }
 
-absl::StatusOr<v1::ClusterRow> ClusterStudy::MakeRow(Place place, const Matrix& rows) const {
-  v1::ClusterRow row;
-  row.set_block(place.block);
-  row.set_site(place.site);
-  if (rows.rows == 0) {
-    row.set_undefined("the block has no such site");
-    return row;
+absl::Status ClusterStudy::Compare(Place place, std::stop_token stop) {
+  if (!comparison_) BeginComparing(place);
+  Comparison& comparison = *comparison_;
+  if (!comparison.row_done) {
+    SINKD_RETURN_IF_ERROR(FillRow(comparison, stop));
+    if (comparison.row_done) *report_.add_rows() = comparison.row;
+  } else if (!comparison.map_done) {
+    SINKD_RETURN_IF_ERROR(DrawMap(comparison, stop));
   }
-  // 1: a target, 0: a control.
-  std::vector<int32_t> groups(targets_.size(), 1);
-  groups.resize(targets_.size() + controls_.size(), 0);
-  const SeparationScore auc = CentroidAuc(rows, groups, seed());
-  if (!auc.undefined.empty()) {
-    row.set_undefined(auc.undefined);
-    return row;
+  if (comparison.row_done && comparison.map_done) {
+    comparison_.reset();
+  } else {
+    TakeAnotherTurn();
   }
-  SINKD_ASSIGN_OR_RETURN(const KMeansResult clusters,
-                         RunKMeans(rows, 2, kStarts, seed(), HomeDevice(model().info().device)));
-  const SeparationScore rand = AdjustedRand(clusters.labels, groups);
-  const SeparationScore silhouette = Silhouette(rows, groups);
+  return absl::OkStatus();
+}
+
+absl::Status ClusterStudy::FillRow(Comparison& comparison, std::stop_token stop) const {
+  if (!comparison.clusters) return BeginRow(comparison);
+  if (!comparison.clusters->done()) return comparison.clusters->Step(stop);
+  if (!comparison.silhouette) {
+    comparison.silhouette = StartSilhouette(comparison.rows, comparison.groups);
+  }
+  if (!comparison.silhouette->done()) return comparison.silhouette->Step(stop);
+  const SeparationScore rand = AdjustedRand(comparison.clusters->Take().labels, comparison.groups);
+  const SeparationScore silhouette = comparison.silhouette->Take();
   const std::string& undefined = rand.undefined.empty() ? silhouette.undefined : rand.undefined;
-  if (!undefined.empty()) {
-    row.set_undefined(undefined);
-    return row;
+  if (undefined.empty()) {
+    comparison.row.set_adjusted_rand(rand.value);
+    comparison.row.set_silhouette(silhouette.value);
+    comparison.row.set_auc(comparison.auc);
+  } else {
+    comparison.row.set_undefined(undefined);
   }
-  row.set_adjusted_rand(rand.value);
-  row.set_silhouette(silhouette.value);
-  row.set_auc(auc.value);
-  return row;
+  comparison.row_done = true;
+  return absl::OkStatus();
 }
 
-absl::Status ClusterStudy::AddMap(Place place, const Matrix& rows, std::stop_token stop) {
-  const double most = static_cast<double>(rows.rows - 1) / 3;
-  if (most < 1) return absl::OkStatus();
+absl::Status ClusterStudy::BeginRow(Comparison& comparison) const {
+  SeparationScore auc{.undefined = "the block has no such site"};
+  if (comparison.rows.rows > 0) auc = CentroidAuc(comparison.rows, comparison.groups, seed());
+  comparison.auc = auc.value;
+  comparison.row_done = !auc.undefined.empty();
+  if (comparison.row_done) {
+    comparison.row.set_undefined(auc.undefined);
+    return absl::OkStatus();
+  }
+  SINKD_ASSIGN_OR_RETURN(comparison.clusters, StartKMeans(comparison.rows, 2, kStarts, seed(),
+                                                          HomeDevice(model().info().device)));
+  return absl::OkStatus();
+}
+
+absl::Status ClusterStudy::DrawMap(Comparison& comparison, std::stop_token stop) {
   const double perplexity =
-      std::min(cluster().has_perplexity() ? cluster().perplexity() : kPerplexity, most);
-  SINKD_ASSIGN_OR_RETURN(const TsneResult result,
-                         RunTsne(rows, {.perplexity = perplexity, .seed = seed()},
-                                 HomeDevice(model().info().device), stop));
+      std::min(cluster().has_perplexity() ? cluster().perplexity() : kPerplexity,
+               static_cast<double>(comparison.rows.rows - 1) / 3);
+  if (!comparison.map) {
+    SINKD_ASSIGN_OR_RETURN(comparison.map,
+                           StartTsne(comparison.rows, {.perplexity = perplexity, .seed = seed()},
+                                     HomeDevice(model().info().device)));
+  }
+  SINKD_RETURN_IF_ERROR(comparison.map->Step(stop));
+  comparison.map_done = comparison.map->done();
+  if (!comparison.map_done) return absl::OkStatus();
+  const TsneResult result = comparison.map->Take();
   v1::TsneMap* map = report_.add_maps();
-  map->set_block(place.block);
-  map->set_site(place.site);
+  map->set_block(comparison.row.block());
+  map->set_site(comparison.row.site());
   map->set_perplexity(perplexity);
   map->set_divergence(result.divergence);
   map->mutable_coordinates()->Assign(result.coordinates.values.begin(),

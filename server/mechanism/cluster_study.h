@@ -4,8 +4,15 @@
 // costs one pass over the samples; a run is looked at before the next is captured.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
+#include <vector>
 
+#include "server/analysis/separation.h"
+#include "server/base/in_turns.h"
+#include "server/engine/decomposition.h"
 #include "server/mechanism/study_base.h"
 
 namespace sinkd {
@@ -25,6 +32,19 @@ class ClusterStudy final : public StudyBase {
     auto operator<=>(const Place&) const = default;
   };
 
+  // Of the rows of one place: its row of the report, then its map.
+  struct Comparison {
+    Matrix rows;
+    std::vector<int32_t> groups;  // 1: a target, 0: a control
+    v1::ClusterRow row;
+    double auc = 0;
+    bool row_done = false;
+    bool map_done = false;
+    std::unique_ptr<InTurns<KMeansResult>> clusters;
+    std::unique_ptr<InTurns<SeparationScore>> silhouette;
+    std::unique_ptr<InTurns<TsneResult>> map;
+  };
+
   std::vector<Phase> Plan() override;
   void AddFindings(const std::string& missing, v1::StudyReport& report) override;
 
@@ -33,15 +53,19 @@ class ClusterStudy final : public StudyBase {
   int64_t BlocksAtOnce() const;
   void PlanRun(int32_t first, int32_t end, std::vector<Phase>& phases);
   absl::Status Capture(const std::vector<Place>& places, int64_t sample, std::stop_token stop);
+  // A turn of comparing the rows of a place.
   absl::Status Compare(Place place, std::stop_token stop);
-  absl::StatusOr<v1::ClusterRow> MakeRow(Place place, const Matrix& rows) const;
-  absl::Status AddMap(Place place, const Matrix& rows, std::stop_token stop);
+  void BeginComparing(Place place);
+  absl::Status FillRow(Comparison& comparison, std::stop_token stop) const;
+  absl::Status BeginRow(Comparison& comparison) const;
+  absl::Status DrawMap(Comparison& comparison, std::stop_token stop);
   v1::DecisionLayer DecisionOf(v1::Site site) const;
   void Decide();
 
   int32_t first_ = 0, last_ = 0;      // blocks looked at
   std::map<Place, Matrix> captured_;  // targets, then controls
   v1::ClusterReport report_;
+  std::optional<Comparison> comparison_;
 };
 
 }  // namespace sinkd

@@ -17,7 +17,7 @@ std::vector<StudyBase::Phase> PcaStudy::Plan() {
   if (targets_.empty()) return {};
   return {ForEachSample("capture", [this](int64_t sample,
                                           std::stop_token stop) { return Capture(sample, stop); }),
-          {"components", 1, [this](int64_t, std::stop_token) { return FindDirections(); }},
+          {"components", 1, [this](int64_t, std::stop_token stop) { return FindDirections(stop); }},
           {"try", 2, [this](int64_t step, std::stop_token stop) {
              return step == 0 ? Try(components_, *report_.mutable_components(), stop)
                               : Try(random_, *report_.mutable_random(), stop);
@@ -57,12 +57,21 @@ void PcaStudy::AddOutput(std::span<const float> mlp_out) {
   for (size_t c = 0; c < mlp_out.size(); ++c) primary_output_[c] += mlp_out[c] / norm;
 }
 
-absl::Status PcaStudy::FindDirections() {
-  report_.set_rows(rows_.rows);
-  report_.set_mean_norm(norm_.mean());
-  const int64_t count = std::min<int64_t>({pca().components(), rows_.rows, rows_.columns});
-  SINKD_ASSIGN_OR_RETURN(PrincipalComponents found,
-                         FindComponents(rows_, count, HomeDevice(model().info().device)));
+absl::Status PcaStudy::FindDirections(std::stop_token stop) {
+  if (!finding_) {
+    report_.set_rows(rows_.rows);
+    report_.set_mean_norm(norm_.mean());
+    finding_ = std::make_unique<OnTheSide<PrincipalComponents>>([this] {
+      const int64_t count = std::min<int64_t>({pca().components(), rows_.rows, rows_.columns});
+      return FindComponents(rows_, count, HomeDevice(model().info().device));
+    });
+  }
+  SINKD_RETURN_IF_ERROR(finding_->Step(stop));
+  if (!finding_->done()) {
+    TakeAnotherTurn();
+    return absl::OkStatus();
+  }
+  PrincipalComponents found = finding_->Take();
   if (found.singular_values.empty()) report_.set_undefined("all rows are the same");
   for (size_t i = 0; i < found.singular_values.size(); ++i) {
     v1::PcaDirection* component = report_.add_components();

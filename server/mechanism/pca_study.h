@@ -2,6 +2,10 @@
 // components of its input, and of as many random directions.
 #pragma once
 
+#include <memory>
+
+#include "server/base/in_turns.h"
+#include "server/engine/decomposition.h"
 #include "server/mechanism/estimates.h"
 #include "server/mechanism/study_base.h"
 
@@ -20,7 +24,7 @@ class PcaStudy final : public StudyBase {
   absl::Status Capture(int64_t sample, std::stop_token stop);
   void AddOutput(std::span<const float> mlp_out);
 
-  absl::Status FindDirections();
+  absl::Status FindDirections(std::stop_token stop);
   // Every direction at every length, both signs, through the MLP.
   absl::Status Try(const Matrix& directions,
                    google::protobuf::RepeatedPtrField<v1::PcaDirection>& results,
@@ -34,7 +38,8 @@ class PcaStudy final : public StudyBase {
   // [C] mean over samples with targets of the primary sink's mlp_out, each scaled to length 1: a
   // direction's mean cosine with them is its product with this.
   std::vector<double> primary_output_;
-  int64_t samples_ = 0;  // with targets
+  int64_t samples_ = 0;                                      // with targets
+  std::unique_ptr<OnTheSide<PrincipalComponents>> finding_;  // borrows rows_
 };
 
 }  // namespace sinkd

@@ -44,6 +44,7 @@ absl::Status StudyBase::Step(std::stop_token stop) {
   Beat();
   if (stop.stop_requested()) return Cancelled("the study was cancelled");
   SINKD_RETURN_IF_ERROR(phases_[phase_].run(step_, stop));
+  if (std::exchange(again_, false)) return absl::OkStatus();
   ++step_;
   if (phase_ == 0 && step_ == phases_[0].steps) {
     for (Phase& phase : Plan()) phases_.push_back(std::move(phase));

@@ -34,7 +34,7 @@ class StudyBase : public Study {
   v1::StudyReport Report(std::string partial_reason) final;
 
  protected:
-  // Steps of one kind, done in order.
+  // Steps of one kind, done in order, each in one turn unless it takes another.
   struct Phase {
     std::string_view name;
     int64_t steps = 0;
@@ -47,6 +47,9 @@ class StudyBase : public Study {
   // Adds what was found so far to the report, as this study's message. Plan may not have been
   // called yet. `missing` is why there may be nothing: why the study ended early, or empty.
   virtual void AddFindings(const std::string& missing, v1::StudyReport& report) = 0;
+
+  // To be called in a step that is not done yet: the next turn calls it again.
+  void TakeAnotherTurn() { again_ = true; }
 
   // A phase with a step per detected sample.
   Phase ForEachSample(std::string_view name, SampleStep run);
@@ -93,6 +96,7 @@ class StudyBase : public Study {
   std::vector<Phase> phases_;        // the first is detection
   size_t phase_ = 0;
   int64_t step_ = 0;  // of the phase
+  bool again_ = false;
 };
 
 }  // namespace sinkd

@@ -26,6 +26,39 @@ Matrix MatrixOf(const Json& json) {
   return {.rows = json["rows"], .columns = json["columns"], .values = json["values"]};
 }
 
+// Takes all turns; how many it took goes to `turns`.
+template <typename Result>
+absl::StatusOr<Result> TakeAllTurns(absl::StatusOr<std::unique_ptr<InTurns<Result>>> started,
+                                    std::stop_token stop = {}, int64_t* turns = nullptr) {
+  if (!started.ok()) return started.status();
+  while (!(*started)->done()) {
+    if (absl::Status status = (*started)->Step(stop); !status.ok()) return status;
+    if (turns != nullptr) ++*turns;
+  }
+  return (*started)->Take();
+}
+
+absl::StatusOr<KMeansResult> RunKMeans(const Matrix& rows, int64_t clusters, int64_t starts,
+                                       uint64_t seed, const std::string& device,
+                                       int64_t* turns = nullptr) {
+  return TakeAllTurns(StartKMeans(rows, clusters, starts, seed, device), {}, turns);
+}
+
+absl::StatusOr<TsneResult> RunTsne(const Matrix& rows, const TsneParameters& parameters,
+                                   const std::string& device, std::stop_token stop,
+                                   int64_t* turns = nullptr) {
+  return TakeAllTurns(StartTsne(rows, parameters, device), stop, turns);
+}
+
+// [rows, columns] of numbers that repeat nowhere.
+Matrix Spread(int64_t rows, int64_t columns) {
+  Matrix matrix{.rows = rows, .columns = columns, .values = {}};
+  for (int64_t i = 0; i < rows * columns; ++i) {
+    matrix.values.push_back(static_cast<float>(std::sin(static_cast<double>(i * i))));
+  }
+  return matrix;
+}
+
 double RelativeDifference(double got, double want) {
   return std::fabs(got - want) / std::fabs(want);
 }
@@ -229,6 +262,28 @@ TEST(Tsne, StopsWhenAsked) {
   const Json& data = Oracle("tsne").at(0);
   const auto found = RunTsne(MatrixOf(data["matrix"]), {}, "cpu", source.get_token());
   EXPECT_EQ(found.status().code(), absl::StatusCode::kCancelled);
+}
+
+TEST(Tsne, TakesTurnsOfMuchTheSameWork) {
+  int64_t few = 0, many = 0;
+  ASSERT_TRUE(RunTsne(Spread(800, 8), {.iterations = 50}, "cpu", {}, &few).ok());
+  ASSERT_TRUE(RunTsne(Spread(800, 8), {.iterations = 1050}, "cpu", {}, &many).ok());
+  // 1000 iterations over 800^2 pairs. Turns that wait for the principal axes come on top of both.
+  const int64_t turns = 1000 * 800 * 800 / kValuesOfATurn;
+  EXPECT_GE(many - few, turns / 2);
+  EXPECT_LE(many - few, 2 * turns);
+}
+
+TEST(Tsne, TakesTurnsOfASmallMapToo) {
+  int64_t turns = 0;
+  ASSERT_TRUE(RunTsne(Spread(20, 3), {.perplexity = 5}, "cpu", {}, &turns).ok());
+  EXPECT_GE(turns, 20);  // 8 starts of 1000 iterations, of some 50 microseconds each
+}
+
+TEST(KMeans, TakesTurns) {
+  int64_t turns = 0;
+  ASSERT_TRUE(RunKMeans(Spread(2000, 600), 2, 10, 7, "cpu", &turns).ok());
+  EXPECT_GE(turns, 10);  // each start draws its centres and looks at all rows twice or more
 }
 
 TEST(MatrixEntropy, EqualsNumpy) {

@@ -91,6 +91,30 @@ TEST_F(Cluster, DrawsMapsOfTheSitesAsked) {
   for (const float value : map.coordinates()) EXPECT_TRUE(std::isfinite(value));
 }
 
+TEST_F(Cluster, GivesTheDeviceToOthersWhileItDrawsAMap) {
+  auto study = NewStudy(Ask("cluster { block: 2 blocks_before: 0 sites: [SITE_MLP_IN] tsne_sites: "
+                            "[SITE_RESID_POST] }"),
+                        model_, ToySamples(kSamples));
+  while (study->progress().phase != "compare") ASSERT_TRUE(study->Step({}).ok());
+  EXPECT_EQ(study->progress().total, 2);
+  while (study->progress().done == 0) ASSERT_TRUE(study->Step({}).ok());
+  int64_t turns = 0;
+  for (; !study->done(); ++turns) ASSERT_TRUE(study->Step({}).ok());
+  EXPECT_GT(turns, 10);
+  EXPECT_EQ(study->Report("").cluster().maps().size(), 1);
+}
+
+TEST_F(Cluster, StopsBetweenTwoTurnsOfAMap) {
+  auto study = NewStudy(Ask("cluster { sites: [SITE_RESID_POST] tsne_sites: [SITE_RESID_POST] }"),
+                        model_, ToySamples(kSamples));
+  while (study->progress().phase != "compare") ASSERT_TRUE(study->Step({}).ok());
+  ASSERT_TRUE(study->Step({}).ok());
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(study->Step(stop.get_token()).code(), absl::StatusCode::kCancelled);
+  EXPECT_TRUE(study->Report("out of time").cluster().maps().empty());
+}
+
 TEST_F(Cluster, SaysWhichRowsHaveNoNumbers) {
   EXPECT_EQ(Run("", {{0, 2, 4}}).undefined(), "no targets");
   const v1::ClusterReport report = Run("", {{0, 1, 2}, {0, 1, 2}});
@@ -101,7 +125,7 @@ TEST_F(Cluster, SaysWhichRowsHaveNoNumbers) {
 TEST_F(Cluster, ReportsTheRowsItHadTimeForWithoutADecision) {
   auto study = NewStudy(Ask("cluster { sites: [SITE_MLP_OUT] }"), model_, ToySamples(kSamples));
   while (study->progress().phase != "compare") ASSERT_TRUE(study->Step({}).ok());
-  ASSERT_TRUE(study->Step({}).ok());
+  while (study->progress().done == 0) ASSERT_TRUE(study->Step({}).ok());
   const v1::StudyReport partial = study->Report("out of time");
   EXPECT_EQ(partial.samples(), 10);
   const auto& report = partial.cluster();

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <tuple>
+#include <utility>
 
 #include <ATen/ATen.h>
 
@@ -79,44 +81,82 @@ at::Tensor Centres(const at::Tensor& rows, at::Tensor labels, at::Tensor distanc
   return at::matmul(members.t(), rows) / counts.unsqueeze(1);
 }
 
-Clustering Lloyd(const at::Tensor& rows, const at::Tensor& squares, at::Tensor centres) {
-  Clustering found;
-  for (int64_t i = 0; i < kIterations; ++i) {
-    const auto [distances, labels] = Distances(rows, squares, centres).min(1);
-    const bool settled = found.labels.defined() && at::equal(labels, found.labels);
-    found = {.labels = labels, .centres = centres, .inertia = distances.sum().item<double>()};
-    if (settled) break;
-    centres = Centres(rows, labels, distances, centres.size(0));
+// The starts one after the other, an iteration of Lloyd's at a time.
+class KMeans final : public InTurns<KMeansResult> {
+ public:
+  KMeans(const at::Tensor& rows, int64_t clusters, int64_t starts, uint64_t seed)
+      : clusters_(clusters),
+        starts_(starts),
+        // Around zero, where distances by way of squares lose the least.
+        centred_(rows - rows.mean(0, /*keepdim=*/true)),
+        squares_(centred_.square().sum(1, /*keepdim=*/true)),
+        draws_(seed) {}
+
+  absl::Status Step(const std::stop_token& stop) override {
+    return DoTurn(
+        stop, [this] { return done(); }, [this] { return Advance(); });
   }
-  return found;
-}
+  bool done() const override { return start_ == starts_; }
+  KMeansResult Take() override { return std::move(result_); }
+
+ private:
+  int64_t Advance() {
+    if (!centres_.defined()) {
+      centres_ = DrawCentres(centred_, squares_, clusters_, draws_);
+      found_ = {};
+      iteration_ = 0;
+    } else if (Iterate() || ++iteration_ == kIterations) {
+      EndStart();
+    }
+    return centred_.numel() * clusters_;
+  }
+
+  // True once the labels are settled.
+  bool Iterate() {
+    const auto [distances, labels] = Distances(centred_, squares_, centres_).min(1);
+    const bool settled = found_.labels.defined() && at::equal(labels, found_.labels);
+    found_ = {.labels = labels, .centres = centres_, .inertia = distances.sum().item<double>()};
+    if (!settled) centres_ = Centres(centred_, labels, distances, clusters_);
+    return settled;
+  }
+
+  void EndStart() {
+    if (found_.inertia < best_.inertia) best_ = found_;
+    centres_.reset();
+    if (++start_ < starts_) return;
+    result_.labels = HostValues<int32_t>(best_.labels.to(at::kInt));
+    // Exactly: by way of squares a tight cluster far out keeps few digits.
+    result_.inertia =
+        (centred_ - best_.centres.index_select(0, best_.labels)).square().sum().item<double>();
+  }
+
+  const int64_t clusters_;
+  const int64_t starts_;
+  const at::Tensor centred_;  // [n, C] float64
+  const at::Tensor squares_;  // [n, 1] of its rows
+  SeededDraws draws_;
+  int64_t start_ = 0;
+  int64_t iteration_ = 0;
+  at::Tensor centres_;  // of the start under way; undefined before it
+  Clustering found_, best_;
+  KMeansResult result_;
+};
 
 }  // namespace
 
-absl::StatusOr<KMeansResult> RunKMeans(const Matrix& rows, int64_t clusters, int64_t starts,
-                                       uint64_t seed, const std::string& device) {
+absl::StatusOr<std::unique_ptr<InTurns<KMeansResult>>> StartKMeans(const Matrix& rows,
+                                                                   int64_t clusters, int64_t starts,
+                                                                   uint64_t seed,
+                                                                   const std::string& device) {
   SINKD_RETURN_IF_ERROR(CheckParameter(clusters >= 1 && clusters <= rows.rows, "clusters", clusters,
                                        "at least 1, and at most the number of rows"));
   SINKD_RETURN_IF_ERROR(CheckParameter(starts >= 1, "starts", starts, "at least 1"));
-  KMeansResult result;
-  SINKD_RETURN_IF_ERROR(WithRows(rows, device, [&](const at::Tensor& values) -> absl::Status {
-    // Around zero, where distances by way of squares lose the least.
-    const at::Tensor centred = values - values.mean(0, /*keepdim=*/true);
-    const at::Tensor squares = centred.square().sum(1, /*keepdim=*/true);
-    SeededDraws draws(seed);
-    Clustering best;
-    for (int64_t s = 0; s < starts; ++s) {
-      const Clustering found =
-          Lloyd(centred, squares, DrawCentres(centred, squares, clusters, draws));
-      if (found.inertia < best.inertia) best = found;
-    }
-    result.labels = HostValues<int32_t>(best.labels.to(at::kInt));
-    // Exactly: by way of squares a tight cluster far out keeps few digits.
-    result.inertia =
-        (centred - best.centres.index_select(0, best.labels)).square().sum().item<double>();
+  std::unique_ptr<InTurns<KMeansResult>> clustering;
+  SINKD_RETURN_IF_ERROR(WithRows(rows, device, [&](const at::Tensor& values) {
+    clustering = std::make_unique<KMeans>(values, clusters, starts, seed);
     return absl::OkStatus();
   }));
-  return result;
+  return clustering;
 }
 
 }  // namespace sinkd

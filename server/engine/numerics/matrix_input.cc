@@ -6,8 +6,10 @@
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
+#include "server/base/in_turns.h"
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/base/work_beat.h"
 #include "server/engine/forward/torch_boundary.h"
 #include "server/engine/memory/device.h"
 #include "server/engine/memory/own_thread.h"
@@ -15,6 +17,9 @@
 
 namespace sinkd {
 namespace {
+
+// What calls of torch take however small their tensors are, in values of large ones.
+constexpr int64_t kValuesOfACall = int64_t{1} << 14;
 
 absl::Status CheckMatrix(const Matrix& rows) {
   const auto refuse = [&](const char* what, std::string value) {
@@ -47,6 +52,22 @@ absl::Status WithRows(const Matrix& rows, const std::string& device,
     return AtTorchBoundary([&]() -> absl::Status {
       const c10::InferenceMode inference;
       return work(ToTensor(rows, place, at::kDouble));
+    });
+  });
+}
+
+absl::Status DoTurn(const std::stop_token& stop, const std::function<bool()>& done,
+                    const std::function<int64_t()>& work) {
+  return OnOwnThread([&] {
+    return AtTorchBoundary([&]() -> absl::Status {
+      const c10::InferenceMode inference;
+      int64_t values = 0;
+      while (!done() && values < kValuesOfATurn) {
+        Beat();
+        if (stop.stop_requested()) return Cancelled("the analysis was cancelled");
+        values += std::max(work(), kValuesOfACall);
+      }
+      return absl::OkStatus();
     });
   });
 }
