@@ -13,7 +13,7 @@ from sinkd.stream import WINDOW
 from tests.e2e.model_root import PLANTED
 from tests.e2e.sinkd_process import main
 from tests.python import client_case
-from tests.python.client_case import TEXT, Setting, found, planted_ids, samples, wanted
+from tests.python.client_case import TEXT, RestartCase, Setting, found, planted_ids, samples, wanted
 
 
 def setUpModule():
@@ -125,6 +125,27 @@ class Aio(unittest.IsolatedAsyncioTestCase):
                 await self.client.detect(PLANTED, source(), timeout=0.2)
             self.assertEqual(raised.exception.code, "DEADLINE_EXCEEDED")
         await asyncio.to_thread(self.server.wait_until_free)
+
+
+class Restarted(RestartCase):
+    def test_a_run_goes_on_from_a_source_that_cannot_be_read_again(self):
+        async def source():
+            for row in self.rows:
+                yield row
+
+        async def read():
+            records = []
+            async with await sinkd.aio.connect(self.server.address) as client:
+                analysis = client.scores(PLANTED, source(), levels=True, run_id="goes-on")
+                async for record in analysis:
+                    records.append(record)
+                    if len(records) == 10:
+                        await asyncio.to_thread(self.restart)
+                return records, analysis.summary.message
+
+        records, summary = asyncio.run(read())
+        self.check(records)
+        self.assertEqual(summary, self.unbroken())
 
 
 if __name__ == "__main__":

@@ -4,21 +4,17 @@
 """
 
 import itertools
-import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
-import unittest
 
 import sinkd
 from sinkd.stream import WINDOW
-from tests.e2e import model_root
-from tests.e2e.model_root import PLANTED, ModelRoot
-from tests.e2e.sinkd_process import PATIENCE, SinkdProcess, main
+from tests.e2e.model_root import PLANTED
+from tests.e2e.sinkd_process import PATIENCE, main
 from tests.python import client_case
-from tests.python.client_case import TEXT, ClientCase, Setting, found, planted_ids, wanted
+from tests.python.client_case import TEXT, ClientCase, RestartCase
 
 FOR_EVER = f"""
 import itertools, sinkd
@@ -114,33 +110,7 @@ class Flow(ClientCase):
         self.assertTrue(all(each.samples_received <= 300 for each in seen))
 
 
-class Restarted(unittest.TestCase):
-    """A server that dies under a stream and comes back at the same address, with the same runs."""
-
-    def setUp(self):
-        root = ModelRoot()
-        self.addCleanup(root.cleanup)
-        root.link(PLANTED, model_root.planted())
-        folder = tempfile.TemporaryDirectory(prefix="sinkd-state-")
-        self.addCleanup(folder.cleanup)
-        self.path, self.state = root.path, pathlib.Path(folder.name)
-        self.server = self.start("127.0.0.1:0")
-        self.addCleanup(lambda: self.server.stop())
-        self.client = sinkd.connect(self.server.address)
-        self.addCleanup(self.client.close)
-        rows, self.planted = planted_ids()
-        self.rows = [{**row, "id": f"{row['id']}-{turn}"} for turn in range(5) for row in rows]
-        # When ten are told, some are not sent yet: what breaks then is not at its end.
-        self.assertGreater(len(self.rows), 10 + WINDOW)
-
-    def start(self, listen):
-        return SinkdProcess(self.path, "--read-ahead", 4, load=(PLANTED,), state=self.state, listen=listen)
-
-    def restart(self):
-        address = self.server.address
-        self.server.kill()
-        self.server = self.start(address)
-
+class Restarted(RestartCase):
     def read_with_a_restart(self, analysis):
         records = []
         for record in analysis:
@@ -148,18 +118,6 @@ class Restarted(unittest.TestCase):
             if len(records) == 10:
                 self.restart()
         return records
-
-    def check(self, records):
-        self.assertEqual([each.sample_id for each in records], [each["id"] for each in self.rows])
-        self.assertEqual([each.sample_index for each in records], list(range(len(self.rows))))
-        for record in records:
-            self.assertEqual(found(record), wanted(self.planted[record.sample_id.rsplit("-", 1)[0]]))
-            self.assertEqual(record.sample.sample_id, record.sample_id)
-
-    def unbroken(self):
-        client = sinkd.connect(Setting.server.address)
-        self.addCleanup(client.close)
-        return client.scores(PLANTED, self.rows, levels=True).read().summary.message
 
     def test_a_run_goes_on_from_a_source_that_cannot_be_read_again(self):
         analysis = self.client.scores(PLANTED, iter(self.rows), levels=True, run_id="goes-on")
