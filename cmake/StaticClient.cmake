@@ -9,7 +9,7 @@ if(SINKD_SANITIZE)
 endif()
 pkg_check_modules(grpc_archives grpc++ protobuf)
 set(_archives)
-foreach(_archive sinkd_cli sinkd_client sinkd_base sinkd_proto sinkd_page)
+foreach(_archive sinkd_cli sinkd_client sinkd_base sinkd_proto sinkd_described sinkd_page)
   # By file: the targets would bring the shared libraries along.
   list(APPEND _archives $<TARGET_FILE:${_archive}>)
 endforeach()
@@ -21,4 +21,4 @@ target_compile_definitions(sinkctl_static PRIVATE
   $<TARGET_PROPERTY:sinkd_cli,INTERFACE_COMPILE_DEFINITIONS>)
 target_link_libraries(sinkctl_static PRIVATE
   -static -Wl,--start-group ${_archives} ${grpc_archives_STATIC_LIBRARIES} -Wl,--end-group)
-add_dependencies(sinkctl_static sinkd_cli sinkd_client sinkd_base sinkd_proto sinkd_page)
+add_dependencies(sinkctl_static sinkd_cli sinkd_client sinkd_base sinkd_proto sinkd_described sinkd_page)
