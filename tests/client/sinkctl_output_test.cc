@@ -126,7 +126,7 @@ TEST_F(SinkctlTest, WritesSinksAsCsv) {
     EXPECT_EQ(rows[2][10], "a,\"b\"\n");
     EXPECT_EQ(rows[2][14], "4 5 6 7 8");
     EXPECT_EQ(std::stod(rows[2][16]), 0.0625);
-    EXPECT_EQ(rows[3][10], "\x1b[31m漢字");
+    EXPECT_EQ(rows[3][10], "\\x1b[31m漢字");
   }
 }
 

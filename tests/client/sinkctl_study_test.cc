@@ -158,7 +158,7 @@ TEST_F(SinkctlTest, WritesRowsOfEveryStudyAsCsv) {
   EXPECT_EQ(swap.size(), 1u + 2 * 14) << "with the losses";
   const auto massive = ParseCsv(RunWithInput({"massive", "alpha", "-o", "csv"}, "a").out);
   EXPECT_EQ(massive[1][3], "-25000.5");
-  EXPECT_EQ(massive[1][8], "\x1b[31m漢\n");
+  EXPECT_EQ(massive[1][8], "\\x1b[31m漢\n");
 }
 
 TEST_F(SinkctlTest, ShowsTablesOfEveryStudyWithinAHundredColumns) {

@@ -171,8 +171,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{
             "PartOfABlock", OneTensor({33}, kQ4_0, 0, 64).File(), {"rows of 33 values", "Q4_0"}},
         BadFile{"UnreadableType",
-                OneTensor({256}, 10, 0, 84).File(),
-                {"tensor w: is stored as Q2_K", "Q4_0, Q4_1"}},
+                OneTensor({256}, 16, 0, 66).File(),
+                {"tensor w: is stored as IQ2_XXS", "Q4_0, Q4_1"}},
         BadFile{
             "UnknownType", OneTensor({256}, 99, 0, 84).File(), {"tensor w: is stored as type 99"}},
         BadFile{"OffsetNotAligned", OneTensor({8}, kF32, 16, 64).File(), {"alignment 32"}},
