@@ -64,9 +64,18 @@ void Watchdog::Run() {
     const Clock::time_point now = Clock::now();
     // A process that was held still as a whole, as by SIGSTOP, does not count its jobs as stuck.
     const Clock::duration elapsed = std::min(now - std::exchange(last, now), 2 * interval_);
-    for (const StuckExecutors::Change& change : stuck_.Look(elapsed, look_())) {
-      changed_(change, stuck_.count());
-    }
+    NoteChanges(elapsed);
+  }
+}
+
+void Watchdog::LookNow() {
+  const std::lock_guard lock(mutex_);
+  NoteChanges({});
+}
+
+void Watchdog::NoteChanges(Clock::duration elapsed) {
+  for (const StuckExecutors::Change& change : stuck_.Look(elapsed, look_())) {
+    changed_(change, stuck_.count());
   }
 }
 

@@ -64,8 +64,12 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
+  // Looks at once, so that a device that went on since the last look is not called stuck.
+  void LookNow();
+
  private:
   void Run();
+  void NoteChanges(std::chrono::steady_clock::duration elapsed);  // with mutex_ held
 
   const std::chrono::steady_clock::duration interval_;
   const Look look_;

@@ -250,6 +250,8 @@ void Server::EndCalls() {
   internals_->port->Close();
   internals_->grpc->Shutdown(std::chrono::system_clock::now() + kLastWords);
   internals_->port->Stop();
+  // What was stuck may have gone on and ended since the last look.
+  internals_->watchdog->LookNow();
 }
 
 void Server::Stop() {

@@ -336,7 +336,7 @@ class StuckDevice(FaultCase):
         answer = read(self.call)
         self.assertIsNone(answer.failure)
         self.assertEqual([described(each) for each in answer.results], [expected(self.row)])
-        self.assertEqual(self.server.wait(), 0)
+        self.assertEqual(self.server.wait(), 0, self.server.log())
 
 
 class Leaving(FaultCase):

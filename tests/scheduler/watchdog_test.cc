@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <vector>
 
@@ -83,6 +84,22 @@ TEST(Watchdog, NoticesAJobThatHangsAndThatItGoesOn) {
   stuck.get_future().wait();
   free.set_value();
   moving.get_future().wait();
+}
+
+TEST(Watchdog, LooksAtOnceWhenAsked) {
+  std::atomic<int64_t> beats = 1;
+  std::promise<void> stuck;
+  std::atomic<bool> told = false, moving = false;
+  Watchdog watchdog(
+      std::chrono::milliseconds(100), [&] { return std::vector{Working("cpu", beats)}; },
+      [&](const StuckExecutors::Change& change, int64_t) {
+        if (!change.stuck) moving = true;
+        if (change.stuck && !told.exchange(true)) stuck.set_value();
+      });
+  stuck.get_future().wait();
+  beats = 2;
+  watchdog.LookNow();
+  EXPECT_TRUE(moving);
 }
 
 TEST(Beat, CountsInTheJobOfItsThreadAlone) {
