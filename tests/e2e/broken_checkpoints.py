@@ -273,7 +273,7 @@ BROKEN = (
     Broken("rope-without-factor", config(rope_scaling={"rope_type": "yarn"}), "BAD_CONFIG",
            ("rope_scaling.factor",)),
     Broken("quantized", config(quantization_config={"quant_method": "gptq", "bits": 4}),
-           "BAD_CONFIG", ("quant_method", "gptq", "it was made from")),
+           "QUANTIZED_WEIGHTS", ("quantization_config", "gptq", "none is stored so")),
     Broken("quantized-silently", renamed(TENSOR, TENSOR.replace("weight", "qweight")),
            "QUANTIZED_WEIGHTS", ("down_proj.qweight", "gptq", "it was made from")),
     Broken("classifier", config(architectures=["Qwen2ForSequenceClassification"]), "BAD_CONFIG",

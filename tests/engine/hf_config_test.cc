@@ -182,7 +182,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadConfig{"AList", "[]", "does not hold an object"},
         BadConfig{"TooDeep", std::string(1000, '['), "nested deeper"},
         BadConfig{"NoModelType", "{}", "model_type"},
-        BadConfig{"UnknownFamily", Config("mamba"), "llama, llava, minimax_m2"},
+        BadConfig{"UnknownFamily", Config("mamba"), "families that `sinkctl families` lists"},
         BadConfig{"NoHiddenSize", R"({"model_type":"llama","num_hidden_layers":4})",
                   "hidden_size is missing"},
         BadConfig{"HugeLayers", Config("llama", R"("num_hidden_layers":1000000000000)"),
@@ -285,7 +285,7 @@ TEST(HfConfig, AFamilyThatNeedsCodeFromTheCheckpointIsRefusedByName) {
   ASSERT_FALSE(spec.ok());
   EXPECT_THAT(std::string(spec.status().message()),
               AllOf(HasSubstr("\"internlm2\""), HasSubstr("needs code from the checkpoint"),
-                    HasSubstr("never runs"), HasSubstr("one of: arcee")));
+                    HasSubstr("never runs"), HasSubstr("families that `sinkctl families` lists")));
 }
 
 TEST(HfConfig, CodeBesideAKnownFamilyIsIgnored) {

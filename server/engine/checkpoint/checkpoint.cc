@@ -163,7 +163,12 @@ absl::Status Checkpoint::Unpack(const std::filesystem::path& folder, std::stop_t
   if (quantization.method.empty() || quantization.method == "mxfp4") return absl::OkStatus();
   SINKD_ASSIGN_OR_RETURN(auto unpacked,
                          QuantizedSource::Open(tensors_, quantization, std::move(stop)));
-  if (unpacked == nullptr) return absl::OkStatus();
+  if (unpacked == nullptr) {
+    return Refuse("QUANTIZED_WEIGHTS", "config.json: quantization_config",
+                  StrCat("quantization_config says that the weights are quantized by ",
+                         quantization.method, ", but none is stored so"),
+                  "restore config.json and weights from one source");
+  }
   for (const std::string& name : unpacked->replaced()) tensors_.erase(name);
   return AddSource(std::move(unpacked));
 }

@@ -1,8 +1,8 @@
 #include "server/engine/families/hf_config.h"
 
 #include <absl/strings/match.h>
-#include <absl/strings/str_join.h>
 
+#include "server/base/nearest_word.h"
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 #include "server/engine/checkpoint/checkpoint_files.h"
@@ -17,12 +17,6 @@
 namespace sinkd {
 namespace {
 
-std::string KnownFamilies() {
-  return absl::StrJoin(Families(), ", ", [](std::string* out, const Family& family) {
-    out->append(family.model_type);
-  });
-}
-
 absl::Status RefuseClassifier(const ConfigReader& config) {
   SINKD_ASSIGN_OR_RETURN(const std::vector<std::string> names, config.TextList("architectures"));
   for (const std::string& name : names) {
@@ -36,7 +30,12 @@ absl::Status RefuseClassifier(const ConfigReader& config) {
 }
 
 absl::Status RefuseUnknown(const ConfigReader& config) {
-  const std::string fix = StrCat("use a checkpoint of one of: ", KnownFamilies());
+  SINKD_ASSIGN_OR_RETURN(const std::string model_type, config.TextOr("model_type", ""));
+  std::vector<std::string_view> known;
+  for (const Family& family : Families()) known.push_back(family.model_type);
+  const std::string fix =
+      StrCat("use a checkpoint of one of the ", known.size(),
+             " families that `sinkctl families` lists", DidYouMean(model_type, known));
   if (config.HasObject("auto_map")) {
     return config.Error("model_type",
                         "needs code from the checkpoint (auto_map), which this server never runs",

@@ -62,6 +62,7 @@ absl::Status ReadCompressedTensors(const ConfigReader& config, QuantizationConfi
        {"", "dense", "pack-quantized", "int-quantized", "float-quantized", "naive-quantized",
         "nvfp4-pack-quantized", "mxfp4-pack-quantized", "mixed-precision"}) {
     if (format != known) continue;
+    if (format == "dense") out.method.clear();
     const ConfigReader groups = config.Object("config_groups");
     for (const std::string& name : groups.Keys()) {
       SINKD_ASSIGN_OR_RETURN(out.schemes.emplace_back(),
