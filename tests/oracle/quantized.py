@@ -15,6 +15,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import warnings
 
 os.environ.setdefault("LOGURU_LEVEL", "ERROR")
@@ -30,10 +31,20 @@ from compressed_tensors.compressors.naive_quantized.base import (
 from compressed_tensors.compressors.nvfp4.base import NVFP4PackedCompressor
 from compressed_tensors.compressors.nvfp4.helpers import unpack_fp4_from_uint8
 from compressed_tensors.compressors.pack_quantized.base import PackedQuantizationCompressor
+from compressed_tensors.compressors.pack_quantized.helpers import pack_to_int32, unpack_from_int32
 from compressed_tensors.quantization import QuantizationArgs, QuantizationScheme
 from compressed_tensors.quantization.lifecycle.forward import dequantize
 from safetensors.torch import load_file, save_file
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import (
+    GraniteMoeConfig,
+    GraniteMoeForCausalLM,
+    LlamaConfig,
+    LlamaForCausalLM,
+    Phi3Config,
+    Phi3ForCausalLM,
+    Qwen3MoeConfig,
+    Qwen3MoeForCausalLM,
+)
 
 from tests.oracle import stamp
 
@@ -210,6 +221,24 @@ def bitsandbytes_8bit():
     return {"quant_method": "bitsandbytes", "load_in_8bit": True}, write
 
 
+def stacked(case):
+    """The weights [experts, N, K] of one tensor, an expert at a time."""
+    quantization, write = case
+
+    def write_all(weight, generator):
+        if weight.dim() == 2:
+            return write(weight, generator)
+        written = [write(one, generator) for one in weight]
+        parts = {name: torch.stack([one[name] for one, _ in written]) for name in written[0][0]}
+        if "weight_shape" in parts:
+            parts["weight_shape"] = torch.tensor(weight.shape)
+            # As the tool packs all of them at once.
+            integers = unpack_from_int32(parts["weight_packed"], 4, weight.shape)
+            assert torch.equal(pack_to_int32(integers, 4), parts["weight_packed"])
+        return parts, torch.stack([plain for _, plain in written])
+    return quantization, write_all
+
+
 INT = {"type": "int", "symmetric": True}
 CASES = {
     "gptq_4bit": gptq(4, 32),
@@ -250,26 +279,55 @@ CASES = {
 }
 
 
-def base_model():
+# Other models: experts one by one, stacked experts, fused projections, and attention that `ignore`
+# keeps by a pattern.
+OF_EXPERTS = ("gptq_4bit", "awq", "fp8_block", "ct_4bit_group", "ct_mxfp4", "modelopt_nvfp4", "bnb_nf4")
+OF_STACKS = ("fp8_block", "ct_4bit_group", "ct_4bit_asymmetric", "ct_4bit_act_order", "ct_int8_channel",
+             "ct_fp8_channel", "ct_nvfp4", "ct_mxfp4")
+OF_FUSED = ("gptq_4bit_act_order", "fp8_block_uneven", "ct_4bit_group")
+MODELS = {name: ("llama", name) for name in CASES}
+MODELS |= {f"qwen3_moe_{name}": ("qwen3_moe", name) for name in OF_EXPERTS}
+MODELS |= {f"granitemoe_{name}": ("granitemoe", name) for name in OF_STACKS}
+MODELS |= {f"phi3_{name}": ("phi3", name) for name in OF_FUSED}
+MODELS |= {"ct_4bit_pattern": ("pattern", "ct_4bit_group")}
+
+SIZES = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2,
+         "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 300,
+         "max_position_embeddings": 512, "tie_word_embeddings": False, "torch_dtype": "float32",
+         "pad_token_id": None}
+BASES = {
+    "llama": (LlamaConfig, LlamaForCausalLM, {}, rf"(?!{KEPT}).*_proj"),
+    "pattern": (LlamaConfig, LlamaForCausalLM, {}, r".*mlp.*_proj"),
+    "qwen3_moe": (Qwen3MoeConfig, Qwen3MoeForCausalLM,
+                  {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 64,
+                   "head_dim": 16}, r".*_proj"),
+    "granitemoe": (GraniteMoeConfig, GraniteMoeForCausalLM,
+                   {"num_local_experts": 3, "num_experts_per_tok": 2}, r".*(_proj|put_linear)"),
+    "phi3": (Phi3Config, Phi3ForCausalLM, {}, r".*_proj"),
+}
+IGNORED = {"pattern": ["lm_head", "re:.*self_attn.*"]}
+
+
+def base_model(name):
     torch.manual_seed(7)
-    config = LlamaConfig(hidden_size=64, intermediate_size=128, num_hidden_layers=2,
-                         num_attention_heads=4, num_key_value_heads=2, vocab_size=300,
-                         max_position_embeddings=512, tie_word_embeddings=False,
-                         architectures=["LlamaForCausalLM"], torch_dtype="float32")
-    return config, LlamaForCausalLM(config).float().state_dict()
+    make_config, make_model, keys, _ = BASES[name]
+    config = make_config(**SIZES | keys, architectures=[make_model.__name__])
+    return config, make_model(config).float().state_dict()
 
 
-def is_quantized(name):
-    module = name.removesuffix(".weight")
-    return "_proj.weight" in name and module != KEPT
+def is_quantized(base, name):
+    return name.endswith(".weight") and re.fullmatch(BASES[base][3], name.removesuffix(".weight"))
 
 
 def write_case(folder, name, config, weights):
-    quantization, write = CASES[name]
+    base, case = MODELS[name]
+    quantization, write = stacked(CASES[case])
+    if base in IGNORED:
+        quantization = quantization | {"ignore": IGNORED[base]}
     generator = np.random.default_rng(len(name))
     packed, plain = {}, {}
     for tensor, weight in weights.items():
-        if not is_quantized(tensor):
+        if not is_quantized(base, tensor):
             packed[tensor] = plain[tensor] = weight.contiguous()
             continue
         parts, plain[tensor] = write(weight, generator)
@@ -279,12 +337,14 @@ def write_case(folder, name, config, weights):
         (folder / name / form).mkdir(parents=True, exist_ok=True)
         save_file(tensors, folder / name / form / "model.safetensors", {"format": "pt"})
         written = config.to_dict()
+        written.pop("position_embedding_type", None)  # of granitemoe, which does not read it
         if form == "packed":
             written["quantization_config"] = quantization
         (folder / name / form / "config.json").write_text(json.dumps(written, default=str))
 
 
 MODULE = "model.layers.1.mlp.down_proj"
+STACK = "model.layers.1.block_sparse_moe.output_linear"
 
 
 def broken(base, *words, drop=(), config=None, **parts):
@@ -392,6 +452,17 @@ BROKEN = {
     "bnb_nested_map_cut": broken("bnb_nf4_nested", "weight.nested_quant_map", "has shape",
                                  **{"weight.nested_quant_map": cut}),
     "bnb_int8_scale_cut": broken("bnb_int8", "SCB", "has shape", SCB=cut),
+    "stack_says_more": broken("granitemoe_ct_4bit_group", "weight_shape", "says 4 experts",
+                              weight_shape=set_first(4)),
+    "stack_shape_lies": broken("granitemoe_ct_4bit_group", "weight_shape", "says [",
+                               weight_shape=lambda v: v + torch.tensor([0, 1, 0])),
+    "stack_scale_cut": broken("granitemoe_ct_4bit_group", "weight_scale", "has shape",
+                              weight_scale=cut),
+    "stack_fp8_scale_cut": broken("granitemoe_fp8_block", "weight_scale_inv", "does not fit",
+                                  weight_scale_inv=cut),
+    "stack_of_none": broken("granitemoe_fp8_block", "has shape [0, ", weight=lambda v: v[:0]),
+    "stack_of_gptq": broken("gptq_4bit", "has shape [1, ", qweight=lambda v: v[None]),
+    "stack_scale_nan": broken("granitemoe_ct_fp8_channel", "NaN", weight_scale=with_nan),
     "unknown_method": broken("gptq_4bit", "quant_method", "hqq", config={"quant_method": "hqq"}),
     "no_method": broken("gptq_4bit", "quant_method", "is missing", config={"quant_method": None}),
     "beside_a_plain_weight": broken("gptq_4bit", "beside a plain weight",
@@ -403,10 +474,11 @@ def write_broken(out, name):
     case = BROKEN[name]
     source, folder = out / case["base"] / "packed", out / "broken" / name
     tensors = load_file(source / "model.safetensors")
+    module = STACK if case["base"].startswith("granitemoe") else MODULE
     for part in case["drop"]:
-        del tensors[f"{MODULE}.{part}"]
+        del tensors[f"{module}.{part}"]
     for part, edit in case["parts"].items():
-        tensors[f"{MODULE}.{part}"] = edit(tensors.get(f"{MODULE}.{part}")).contiguous()
+        tensors[f"{module}.{part}"] = edit(tensors.get(f"{module}.{part}")).contiguous()
     folder.mkdir(parents=True, exist_ok=True)
     save_file(tensors, folder / "model.safetensors", {"format": "pt"})
     config = json.loads((source / "config.json").read_text())
@@ -422,12 +494,12 @@ def main():
     done = stamp.Stamp(out, [__file__])
     if done.is_current():
         return
-    config, weights = base_model()
-    for name in CASES:
-        write_case(out, name, config, weights)
+    bases = {base: base_model(base) for base in BASES}
+    for name, (base, _) in MODELS.items():
+        write_case(out, name, *bases[base])
     for name in BROKEN:
         write_broken(out, name)
-    (out / "cases.json").write_text(json.dumps(list(CASES)))
+    (out / "cases.json").write_text(json.dumps(list(MODELS)))
     (out / "broken.json").write_text(json.dumps({n: c["words"] for n, c in BROKEN.items()}))
     done.write()
 

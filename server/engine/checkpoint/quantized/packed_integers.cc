@@ -41,14 +41,16 @@ struct PackedIntegers {
   }
 };
 
-// The scheme whose values fill the words of a row.
-const WeightScheme* SchemeOf(const QuantizationConfig& config, int64_t columns, int64_t words) {
+// The scheme whose values fill the words of a row; of several, one that has zero points or has
+// none, as this weight does.
+const WeightScheme* SchemeOf(const QuantizationConfig& config, int64_t columns, int64_t words,
+                             bool has_zeros) {
+  const WeightScheme* found = nullptr;
   for (const WeightScheme& scheme : config.schemes) {
-    if (scheme.bits >= 1 && scheme.bits <= 8 && WordsOf(columns, scheme.bits) == words) {
-      return &scheme;
-    }
+    if (scheme.bits < 1 || scheme.bits > 8 || WordsOf(columns, scheme.bits) != words) continue;
+    if (found == nullptr || scheme.symmetric != has_zeros) found = &scheme;
   }
-  return nullptr;
+  return found;
 }
 
 }  // namespace
@@ -66,7 +68,7 @@ absl::StatusOr<PackedMatrix> DescribePackedIntegers(const ModuleTensors& module,
     return shape.Error(StrCat("says [", rows, ", ", columns, "], and ", weight.name, " has ",
                               weight.shape()[0], " rows of ", words, " words"));
   }
-  const WeightScheme* scheme = SchemeOf(config, columns, words);
+  const WeightScheme* scheme = SchemeOf(config, columns, words, module.Has("weight_zero_point"));
   if (scheme == nullptr) {
     return weight.Error(StrCat("has rows of ", words, " words, which ", columns,
                                " values of no scheme in quantization_config take"));

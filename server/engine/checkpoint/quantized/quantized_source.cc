@@ -1,9 +1,11 @@
 #include "server/engine/checkpoint/quantized/quantized_source.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/engine/families/decoder_keys.h"
 
 namespace sinkd {
 namespace {
@@ -54,9 +56,26 @@ absl::StatusOr<std::unique_ptr<QuantizedSource>> QuantizedSource::Open(
     std::string_view stem;
     const Describe describe = FormatOf(name, location, tensors, config, stem);
     if (describe == nullptr) continue;
-    const ModuleTensors module(tensors, std::string(stem));
-    SINKD_ASSIGN_OR_RETURN(PackedMatrix matrix, describe(module, config));
-    SINKD_RETURN_IF_ERROR(source->Add(module, std::move(matrix), tensors));
+    const int64_t experts = location.entry->shape.size() == 3 ? location.entry->shape[0] : 0;
+    if (experts == 0) {
+      const ModuleTensors module(tensors, std::string(stem));
+      SINKD_ASSIGN_OR_RETURN(PackedMatrix matrix, describe(module, config));
+      SINKD_RETURN_IF_ERROR(source->Add(module, {std::move(matrix)}, false, tensors));
+      continue;
+    }
+    if (experts > kMaxExperts) {
+      return ModuleTensors(tensors, std::string(stem)).Error(StrCat("has ", experts, " experts"));
+    }
+    Matrices matrices;
+    for (int64_t e = 0; e < experts; ++e) {
+      SINKD_ASSIGN_OR_RETURN(source->experts_.emplace_back(),
+                             ExpertTensors::Of(tensors, stem, experts, e));
+      const ModuleTensors module(source->experts_.back()->index(), std::string(stem));
+      SINKD_ASSIGN_OR_RETURN(matrices.emplace_back(), describe(module, config));
+      if (e == experts - 1) {
+        SINKD_RETURN_IF_ERROR(source->Add(module, std::move(matrices), true, tensors));
+      }
+    }
   }
   if (source->tensors_.empty()) return nullptr;
   for (const auto& [name, location] : tensors) {
@@ -67,10 +86,12 @@ absl::StatusOr<std::unique_ptr<QuantizedSource>> QuantizedSource::Open(
   return source;
 }
 
-absl::Status QuantizedSource::Add(const ModuleTensors& module, PackedMatrix matrix,
+absl::Status QuantizedSource::Add(const ModuleTensors& module, Matrices matrices, bool stacked,
                                   const TensorIndex& tensors) {
   constexpr int64_t kMostValues = int64_t{1} << 40;
-  if (matrix.rows > kMostValues / matrix.columns) return module.Error("is too large");
+  const PackedMatrix& matrix = matrices.front();
+  const auto count = static_cast<int64_t>(matrices.size());
+  if (matrix.rows > kMostValues / matrix.columns / count) return module.Error("is too large");
   const std::string name = module.module() + ".weight";
   int64_t stored = 0;
   for (const std::string& part : module.used()) {
@@ -80,12 +101,14 @@ absl::Status QuantizedSource::Add(const ModuleTensors& module, PackedMatrix matr
   if (tensors.contains(name) && !replaced_.contains(name)) {
     return module.Error("stands beside a plain weight of the same name");
   }
+  std::vector<int64_t> shape = {matrix.rows, matrix.columns};
+  if (stacked) shape.insert(shape.begin(), count);
   tensors_.emplace(name, TensorEntry{.dtype = "F32",
-                                     .shape = {matrix.rows, matrix.columns},
-                                     .bytes = 4 * matrix.rows * matrix.columns,
+                                     .shape = std::move(shape),
+                                     .bytes = 4 * count * matrix.rows * matrix.columns,
                                      .stored_as = matrix.format,
                                      .stored_bytes = stored});
-  matrices_.emplace(name, std::move(matrix));
+  matrices_.emplace(name, std::move(matrices));
   return absl::OkStatus();
 }
 
@@ -93,20 +116,34 @@ absl::Status QuantizedSource::Read(std::string_view tensor, int64_t offset, int6
                                    void* out) const {
   const auto found = matrices_.find(tensor);
   if (found == matrices_.end()) return Internal(StrCat("no quantized weight ", tensor));
-  const PackedMatrix& matrix = found->second;
+  const Matrices& matrices = found->second;
+  const int64_t rows = matrices.front().rows;
+  const RowLayout layout{.rows = rows * static_cast<int64_t>(matrices.size()),
+                         .row_bytes = 4 * matrices.front().columns};
   const std::lock_guard lock(mutex_);
-  if (opened_.tensor != tensor) {
-    opened_ = {};
-    SINKD_ASSIGN_OR_RETURN(opened_.unpack, matrix.open());
-    opened_.tensor = std::string(tensor);
-  }
-  const RowLayout layout{.rows = matrix.rows, .row_bytes = 4 * matrix.columns};
-  SINKD_RETURN_IF_ERROR(
-      ReadByRows(layout, offset, bytes, out, [&](int64_t first, int64_t count, void* rows) {
-        opened_.unpack(first, count, static_cast<float*>(rows));
+  SINKD_RETURN_IF_ERROR(ReadByRows(
+      layout, offset, bytes, out, [&](int64_t first, int64_t count, void* to) -> absl::Status {
+        auto* values = static_cast<float*>(to);
+        while (count > 0) {
+          const PackedMatrix& matrix = matrices[static_cast<size_t>(first / rows)];
+          const int64_t row = first % rows, here = std::min(count, rows - row);
+          SINKD_RETURN_IF_ERROR(OpenMatrix(matrix));
+          opened_.unpack(row, here, values);
+          values += here * matrix.columns;
+          first += here;
+          count -= here;
+        }
         return absl::OkStatus();
       }));
   if (offset + bytes == layout.rows * layout.row_bytes) opened_ = {};  // it is read once, mostly
+  return absl::OkStatus();
+}
+
+absl::Status QuantizedSource::OpenMatrix(const PackedMatrix& matrix) const {
+  if (opened_.matrix == &matrix) return absl::OkStatus();
+  opened_ = {};
+  SINKD_ASSIGN_OR_RETURN(opened_.unpack, matrix.open());
+  opened_.matrix = &matrix;
   return absl::OkStatus();
 }
 

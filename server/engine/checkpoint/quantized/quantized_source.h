@@ -1,7 +1,8 @@
 // QuantizedSource: the weights of a checkpoint's quantized modules as plain float32 tensors, named
 // and shaped as the checkpoint that was quantized has them, unpacked as they are read.
 //
-// It holds the packed bytes of one matrix at a time.
+// The weights of experts that are stacked in one tensor have a first axis more. It holds the packed
+// bytes of one matrix at a time.
 // Ownership: borrows the files it reads from. Thread-safety: const methods may run on several
 // threads; they read one matrix after the other.
 // Errors: FAILED_PRECONDITION naming file and tensor.
@@ -14,10 +15,12 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <absl/status/statusor.h>
 
 #include "server/engine/checkpoint/quantized/packed_matrix.h"
+#include "server/engine/checkpoint/quantized/stacked_experts.h"
 #include "server/engine/checkpoint/tensor_source.h"
 
 namespace sinkd {
@@ -39,16 +42,22 @@ class QuantizedSource final : public TensorSource {
   const std::set<std::string>& replaced() const { return replaced_; }
 
  private:
+  // One, or one an expert, all of the same shape.
+  using Matrices = std::vector<PackedMatrix>;
+
   struct Opened {
-    std::string tensor;
+    const PackedMatrix* matrix = nullptr;
     RowUnpacker unpack;
   };
 
-  absl::Status Add(const ModuleTensors& module, PackedMatrix matrix, const TensorIndex& tensors);
+  absl::Status Add(const ModuleTensors& module, Matrices matrices, bool stacked,
+                   const TensorIndex& tensors);
+  absl::Status OpenMatrix(const PackedMatrix& matrix) const;  // with mutex_ held
 
   const std::string name_ = "quantized weights";
   TensorMap tensors_;
-  std::map<std::string, PackedMatrix, std::less<>> matrices_;
+  std::map<std::string, Matrices, std::less<>> matrices_;
+  std::vector<std::unique_ptr<ExpertTensors>> experts_;
   std::set<std::string> replaced_;
   mutable std::mutex mutex_;
   mutable Opened opened_;  // the matrix read last

@@ -36,7 +36,7 @@ std::string_view MethodOfTensor(const std::filesystem::path& folder, std::string
                                      {".SCB", "bitsandbytes"},
                                      {".weight_packed", "compressed-tensors"},
                                      {".weight_scale", "compressed-tensors or fp8"},
-                                     {".weight_scale_inv", "fp8"},
+                                     {"_scale_inv", "fp8"},
                                      {".biases", "mlx"}};
   for (const Known& known : kKnown) {
     if (tensor.ends_with(known.suffix)) return known.method;
