@@ -80,7 +80,7 @@ TEST(Quantized, AModelComputesWhatThePlainOneDoesAndSaysHowItIsStored) {
       ASSERT_TRUE(model.ok()) << model.status();
       const ModelInfo& info = (*model)->info();
       EXPECT_EQ(info.quantization.empty(), std::string(form) == "plain");
-      EXPECT_TRUE(info.warnings.empty());
+      EXPECT_THAT(info.warnings, ::testing::IsEmpty());
       if (!info.quantization.empty()) {
         EXPECT_THAT(ArithmeticOf(info), HasSubstr("weights of " + info.quantization));
       }
@@ -111,6 +111,16 @@ TEST(Quantized, APlanCountsWhatIsStoredAndWhatWouldBeHeld) {
     // [16, 64] words, [4, 8] of zero points, [4, 64] halves, [128] of the order.
     EXPECT_EQ(tensor.stored_bytes, 4 * 16 * 64 + 4 * 4 * 8 + 2 * 4 * 64 + 4 * 128);
   }
+}
+
+// 32 values of four bits and a scale of eight.
+TEST(Quantized, ExpertsInBlocksAreNamedToo) {
+  const auto plan = PlanModel(OracleFolder() / "families/gpt_oss_mxfp4", {}, 64);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->quantization, "mxfp4, 4.25 bits per weight");
+  const auto model = Model::Load(OracleFolder() / "families/gpt_oss_mxfp4", {});
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_THAT(ArithmeticOf((*model)->info()), ::testing::StartsWith("weights of mxfp4; "));
 }
 
 TEST(Quantized, FilesThatCannotBeRightAreRefusedByName) {

@@ -108,6 +108,12 @@ absl::StatusOr<std::vector<std::string>> WeightFiles(const std::filesystem::path
 
 }  // namespace
 
+bool IsMxfp4Blocks(const Checkpoint& checkpoint, std::string_view name) {
+  constexpr std::string_view kEnd = "_blocks";
+  return name.ends_with(kEnd) &&
+         checkpoint.Find(StrCat(name.substr(0, name.size() - kEnd.size()), "_scales")) != nullptr;
+}
+
 absl::StatusOr<Checkpoint> Checkpoint::Open(const std::filesystem::path& folder,
                                             std::stop_token stop) {
   Checkpoint checkpoint;
@@ -133,6 +139,7 @@ absl::StatusOr<Checkpoint> Checkpoint::Open(const std::filesystem::path& folder,
   for (const auto& [name, location] : checkpoint.tensors_) {
     SINKD_RETURN_IF_ERROR(RefuseQuantizedTensor(folder, location.file->name(), name));
     if (!location.entry->stored_as.empty()) formats.insert(location.entry->stored_as);
+    if (IsMxfp4Blocks(checkpoint, name)) formats.insert("mxfp4");
   }
   checkpoint.quantization_ = absl::StrJoin(formats, ", ");
   return checkpoint;

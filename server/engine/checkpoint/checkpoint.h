@@ -49,4 +49,7 @@ class Checkpoint {
   std::string quantization_;
 };
 
+// Of gpt-oss's experts: X_blocks beside X_scales, which are unpacked block by block of the model.
+bool IsMxfp4Blocks(const Checkpoint& checkpoint, std::string_view name);
+
 }  // namespace sinkd

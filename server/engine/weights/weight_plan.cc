@@ -95,9 +95,14 @@ std::string DescribeQuantization(const Checkpoint& checkpoint) {
   if (checkpoint.quantization().empty()) return "";
   int64_t values = 0, bytes = 0;
   for (const auto& [name, location] : checkpoint.tensors()) {
-    if (location.entry->stored_as.empty()) continue;
-    values += c10::multiply_integers(location.entry->shape);
-    bytes += location.entry->stored_bytes;
+    const TensorEntry& entry = *location.entry;
+    if (!entry.stored_as.empty()) {
+      values += c10::multiply_integers(entry.shape);
+      bytes += entry.stored_bytes;
+    } else if (IsMxfp4Blocks(checkpoint, name)) {
+      values += 2 * entry.bytes;
+      bytes += entry.bytes + entry.bytes / 16;  // a scale for 32 values
+    }
   }
   const double bits = 8 * static_cast<double>(bytes) / static_cast<double>(values);
   return StrCat(checkpoint.quantization(), ", ", absl::StrFormat("%.2f", bits), " bits per weight");
