@@ -22,7 +22,7 @@ from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
 from google.protobuf.descriptor_pool import DescriptorPool
 
 from tests.e2e import h2, model_root, stubs
-from tests.e2e.calls import Failure, planted, spec
+from tests.e2e.calls import Failure, planted, sample, spec
 from tests.e2e.model_root import PLANTED, ModelRoot
 from tests.e2e.secure_sinkd import SecureSinkd, call, token_line
 from tests.e2e.sinkd_process import PATIENCE, Programs, main, wait_until
@@ -335,13 +335,24 @@ class QuotaTest(AccessCase):
     def test_tokens_of_samples_are_bounded_sample_by_sample(self):
         self.quota("tokens-per-minute=1")
         record = model_root.planted_records()["text-2"]
-        requests = [spec(PLANTED), planted(record), planted(record)]
-        answers = [stubs.analysis.AnalyzeResponse.FromString(each)
-                   for each in self.stream(each.SerializeToString() for each in requests)]
+        answers = self.analyze(planted(record), planted(record))
         errors = [each.sample_error for each in answers if each.HasField("sample_error")]
         self.assertEqual(sum(each.HasField("record") for each in answers), 1)
         self.assertEqual(len(errors), 1)
         self.check_exhausted(Failure.of_status(errors[0].status), "tokens-per-minute")
+
+    def test_a_text_that_is_too_long_counts_too(self):
+        self.quota("tokens-per-minute=1")
+        record = model_root.planted_records()["text-2"]
+        answers = self.analyze(sample(text={"text": "one " * 500_000}), planted(record))
+        first, second = (Failure.of_status(each.sample_error.status) for each in answers
+                         if each.HasField("sample_error"))
+        self.assertEqual(first.reason, "SAMPLE_TOO_LONG")
+        self.check_exhausted(second, "tokens-per-minute")
+
+    def analyze(self, *samples):
+        requests = (each.SerializeToString() for each in (spec(PLANTED), *samples))
+        return [stubs.analysis.AnalyzeResponse.FromString(each) for each in self.stream(requests)]
 
 
 class SecretTest(AccessCase):

@@ -6,16 +6,18 @@ and after each case the server answers a good request as if nothing had been.
 
 import dataclasses
 import re
+import threading
 import unittest
 
 import grpc
+from grpc_reflection.v1alpha import reflection_pb2
 
 from tests.e2e import bad_streams, broken_checkpoints, model_root, safetensors_edit, stubs
 from tests.e2e.calls import (
     Failure, analyze, described, expected, ids, load, model_call, plan, planted, spec,
 )
 from tests.e2e.model_root import PLANTED, TINY, ModelRoot
-from tests.e2e.sinkd_process import PATIENCE, SinkdProcess, main
+from tests.e2e.sinkd_process import PATIENCE, SinkdProcess, main, wait_until
 
 GOOD = "text-2"  # 58 tokens, two sinks
 INVALID, PRECONDITION = "INVALID_ARGUMENT", "FAILED_PRECONDITION"
@@ -343,6 +345,42 @@ class Malformed(HostileCase):
             list(answer)
         self.check_failure(Failure.of_call(caught.exception), INVALID, "MALFORMED_MESSAGE",
                            (f"{case.method}Request", "UTF-8"))
+
+
+class Reflection(HostileCase):
+    def test_a_caller_holds_few_reflection_calls(self):
+        """Each holds a thread of gRPC."""
+        method = self.channel.stream_stream(
+            "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+            reflection_pb2.ServerReflectionRequest.SerializeToString,
+            reflection_pb2.ServerReflectionResponse.FromString)
+        question = reflection_pb2.ServerReflectionRequest(list_services="")
+        leave = threading.Event()
+
+        def ask():
+            yield question
+            leave.wait()
+
+        held = [method(ask(), timeout=PATIENCE) for _ in range(8)]
+        for call in held:
+            self.assertTrue(next(call).list_services_response.service)
+        with self.assertRaises(grpc.RpcError) as caught:
+            next(method(ask(), timeout=PATIENCE))
+        self.assertEqual(caught.exception.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
+        self.assertIn("open reflection calls", caught.exception.details())
+        leave.set()
+        for call in held:
+            self.assertEqual(list(call), [])
+
+        def answered():
+            try:
+                return len(list(method(iter([question]), timeout=PATIENCE))) == 1
+            except grpc.RpcError as error:
+                self.assertEqual(error.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
+                return False
+
+        # A call may end for its client before it does for the server.
+        wait_until("reflection", answered)
 
 
 class UnknownMethod(HostileCase):

@@ -1,5 +1,5 @@
 // Tokenizer files that would make far more of a text than it holds are refused before any is
-// encoded.
+// encoded, and texts for which their patterns take too long are refused in bounded time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -114,6 +114,84 @@ TEST(HostileTokenizers, WhatPublishedOnesCombineIsTaken) {
       {"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}};
   const auto tokenizer = Tokenizer::LoadTexts(files.dump(), "{}");
   EXPECT_TRUE(tokenizer.ok()) << tokenizer.status();
+}
+
+Json Expression(const std::string& pattern) {
+  return {{"type", "Split"},
+          {"pattern", {{"Regex", pattern}}},
+          {"behavior", "Isolated"},
+          {"invert", false}};
+}
+
+struct Costly {
+  std::string name;
+  std::string part;  // of tokenizer.json
+  Json state;
+  std::string text;
+};
+
+void PrintTo(const Costly& costly, std::ostream* os) {
+  *os << costly.name;
+}
+
+std::vector<Costly> CostlyPatterns() {
+  std::string runs;
+  for (int i = 0; i < 40; ++i) runs += std::string(1'400, 'a') + "c";
+  const std::string a(200'000, 'a');
+  // A million steps for each letter; more steps than there are atoms; a scan to the end for each.
+  const std::string each_letter = "(?:(?=a*a*(?!a|c)b)b|a)";
+  const std::string exponential = "(?:(?=(?:a|aa)+b)b|a)";
+  const std::string quadratic = ".*b|a";
+  return {
+      {"SplitEachLetter", "pre_tokenizer", Expression(each_letter), runs},
+      {"SplitExponential", "pre_tokenizer", Expression(exponential), a},
+      {"SplitQuadratic", "pre_tokenizer", Expression(quadratic), a},
+      {"SplitInASequence", "pre_tokenizer",
+       Sequence("pretokenizers", Sequence("pretokenizers", Expression(each_letter), 2), 2), runs},
+      {"ReplaceEachLetter", "normalizer", Replace({{"Regex", each_letter}}, "d"), runs},
+      {"ReplaceExponential", "normalizer", Replace({{"Regex", exponential}}, "d"), a},
+      {"ReplaceInASequence", "normalizer",
+       Sequence("normalizers", Replace({{"Regex", quadratic}}, "d"), 2), a},
+  };
+}
+
+class CostlyPattern : public ::testing::TestWithParam<Costly> {};
+
+TEST_P(CostlyPattern, EndsWithAnErrorAboutTheText) {
+  Json files = Plain();
+  files[GetParam().part] = GetParam().state;
+  const auto tokenizer = Tokenizer::LoadTexts(files.dump(), "{}");
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
+  const auto encoding = (*tokenizer)->Encode(GetParam().text, true);
+  ASSERT_EQ(encoding.status().code(), absl::StatusCode::kInvalidArgument) << encoding.status();
+  EXPECT_EQ(GetErrorDetail(encoding.status())->reason, "TEXT_NOT_ENCODABLE");
+  EXPECT_THAT(std::string(encoding.status().message()), HasSubstr("takes too long"));
+  const auto other = (*tokenizer)->Encode("aaa", true);
+  EXPECT_TRUE(other.ok()) << other.status();
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CostlyPattern, ::testing::ValuesIn(CostlyPatterns()),
+                         [](const auto& row) { return row.param.name; });
+
+// Qwen2's pattern takes a step back for each blank of a run, to look for a line break. Where that
+// is too much, a text is refused and not split otherwise.
+TEST(CostlyPatterns, LongRunsOfBlanksAreSplitAsShortOnes) {
+  Json files = Plain();
+  files["pre_tokenizer"] = Expression(R"([^\r\n\p{L}]?\p{L}+|\s*[\r\n]+|\s+(?!\S)|\s+)");
+  const auto tokenizer = Tokenizer::LoadTexts(files.dump(), "{}");
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
+  const auto encode = [&](size_t blanks) {
+    return (*tokenizer)->Encode("a" + std::string(blanks, ' ') + "a", true);
+  };
+  for (const int blanks : {3, 900'000}) {
+    const auto encoding = encode(static_cast<size_t>(blanks));
+    ASSERT_TRUE(encoding.ok()) << encoding.status();
+    ASSERT_EQ(encoding->offsets.size(), 3);
+    EXPECT_EQ(encoding->offsets[1].begin, 1);
+    EXPECT_EQ(encoding->offsets[1].end, blanks);  // the last blank stays with the letter
+    EXPECT_EQ(encoding->offsets[2].begin, blanks);
+  }
+  EXPECT_EQ(GetErrorDetail(encode(5'000'000).status())->reason, "TEXT_NOT_ENCODABLE");
 }
 
 }  // namespace

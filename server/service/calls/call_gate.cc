@@ -1,5 +1,7 @@
 #include "server/service/calls/call_gate.h"
 
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +12,7 @@
 
 #include "server/access/method_roles.h"
 #include "server/base/status.h"
+#include "server/scheduler/caller_bound.h"
 #include "server/service/calls/status_mapping.h"
 
 namespace sinkd {
@@ -37,11 +40,40 @@ std::vector<std::string_view> AuthorizationOf(
   return values;
 }
 
+// The open calls of gRPC's reflection, each of which holds a thread.
+class ReflectionCalls {
+ public:
+  absl::Status Enter(const std::string& caller) {
+    const std::lock_guard lock(mutex_);
+    SINKD_RETURN_IF_ERROR(bound_.Check(caller));
+    bound_.Take(caller, 1);
+    return absl::OkStatus();
+  }
+  void Leave(const std::string& caller) {
+    const std::lock_guard lock(mutex_);
+    bound_.Give(caller, 1);
+  }
+
+ private:
+  static constexpr int64_t kMostOfACaller = 8;
+
+  std::mutex mutex_;
+  CallerBound bound_{"open reflection calls", kMostOfACaller};
+};
+
 class Interceptor final : public grpc::experimental::Interceptor {
  public:
   Interceptor(AccessControl& access, const FindPeer& find_peer, Metrics& metrics,
-              grpc::experimental::ServerRpcInfo& call)
-      : access_(access), find_peer_(find_peer), metrics_(metrics), call_(call) {}
+              ReflectionCalls& reflection, grpc::experimental::ServerRpcInfo& call)
+      : access_(access),
+        find_peer_(find_peer),
+        metrics_(metrics),
+        reflection_(reflection),
+        call_(call) {}
+
+  ~Interceptor() override {
+    if (reflects_for_) reflection_.Leave(*reflects_for_);
+  }
 
   void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_INITIAL_METADATA)) {
@@ -61,9 +93,13 @@ class Interceptor final : public grpc::experimental::Interceptor {
     const std::shared_ptr<const Peer> found = find_peer_(call_.server_context()->peer());
     const Peer peer = found ? *found : Peer();
     absl::StatusOr<std::shared_ptr<const Principal>> principal = Admit(peer);
+    auto* const context = dynamic_cast<CallContext*>(call_.server_context());
+    if (principal.ok() && context == nullptr) {
+      principal = EnterReflection(*std::move(principal), peer);
+    }
     verdict_ = principal.status();
     if (!verdict_.ok()) metrics_.access().Refused(AccessPort::kGrpc, verdict_.code());
-    if (auto* const context = dynamic_cast<CallContext*>(call_.server_context())) {
+    if (context != nullptr) {
       context->verdict = verdict_;
       context->peer = peer;
       if (principal.ok()) context->principal = *std::move(principal);
@@ -88,11 +124,22 @@ class Interceptor final : public grpc::experimental::Interceptor {
     return access_.Admit(shown, *rule->role);
   }
 
+  // The one service that is gRPC's own.
+  absl::StatusOr<std::shared_ptr<const Principal>> EnterReflection(
+      std::shared_ptr<const Principal> principal, const Peer& peer) {
+    const std::string caller = principal ? principal->name() : peer.host;
+    SINKD_RETURN_IF_ERROR(reflection_.Enter(caller));
+    reflects_for_ = caller;
+    return principal;
+  }
+
   AccessControl& access_;
   const FindPeer& find_peer_;
   Metrics& metrics_;
+  ReflectionCalls& reflection_;
   grpc::experimental::ServerRpcInfo& call_;
   absl::Status verdict_;
+  std::optional<std::string> reflects_for_;  // the caller whose place it holds
 };
 
 class InterceptorFactory final : public grpc::experimental::ServerInterceptorFactoryInterface {
@@ -102,13 +149,15 @@ class InterceptorFactory final : public grpc::experimental::ServerInterceptorFac
 
   grpc::experimental::Interceptor* CreateServerInterceptor(
       grpc::experimental::ServerRpcInfo* info) override {
-    return new Interceptor(access_, find_peer_, metrics_, *info);  // gRPC's from now on
+    // gRPC's from now on.
+    return new Interceptor(access_, find_peer_, metrics_, reflection_, *info);
   }
 
  private:
   AccessControl& access_;
   const FindPeer find_peer_;
   Metrics& metrics_;
+  ReflectionCalls reflection_;
 };
 
 class ContextAllocator final : public grpc::ContextAllocator {

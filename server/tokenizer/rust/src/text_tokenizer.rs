@@ -2,17 +2,19 @@
 
 use std::path::Path;
 
-use tokenizers::{DecoderWrapper, Tokenizer};
+use tokenizers::{DecoderWrapper, Model, OffsetType, Tokenizer};
 
 use crate::backend;
 use crate::class::Class;
 use crate::error::{Error, Result};
 use crate::folder::{unreadable, Folder, TOKENIZER};
+use crate::splitting::TextSplitter;
 use crate::template::{Message, Template};
 use crate::template_source::TemplateSource;
 
 pub struct TextTokenizer {
     tokenizer: Tokenizer,
+    splitter: TextSplitter,
     clean_up_spaces: bool,
     /// The error is kept for whoever asks for a rendering; text is encoded without a template.
     template: Result<Option<Template>>,
@@ -35,6 +37,7 @@ impl TextTokenizer {
             source.map(|s| Template::compile(&s, specials.template_variables())).transpose()
         });
         Ok(Self {
+            splitter: TextSplitter::of(&tokenizer)?,
             tokenizer,
             clean_up_spaces: clean_up.and_then(serde_json::Value::as_bool).unwrap_or(false),
             template,
@@ -42,12 +45,24 @@ impl TextTokenizer {
     }
 
     pub fn encode(&self, text: &str, add_special_tokens: bool) -> Result<tokenizers::Encoding> {
-        self.tokenizer.encode(text, add_special_tokens).map_err(|e| {
+        self.encode_in_steps(text, add_special_tokens).map_err(|e| {
             Error::input("TEXT_NOT_ENCODABLE", "text", format!("the text cannot be encoded: {e}"))
                 .fix(
                     "send another text, or restore the tokenizer that was published with the model",
                 )
         })
+    }
+
+    /// Tokenizer::encode for one text, but for the limit on its expressions.
+    fn encode_in_steps(
+        &self,
+        text: &str,
+        add_special_tokens: bool,
+    ) -> tokenizers::Result<tokenizers::Encoding> {
+        let mut pieces = self.splitter.split(&self.tokenizer, text)?;
+        pieces.tokenize(|piece| self.tokenizer.get_model().tokenize(piece.get()))?;
+        let encoding = pieces.into_encoding(None, 0, OffsetType::Byte)?;
+        self.tokenizer.post_process(encoding, None, add_special_tokens)
     }
 
     pub fn decode(&self, ids: &[i32], skip_special_tokens: bool) -> Result<String> {
