@@ -1,4 +1,4 @@
-// sinkd: holds language models and streams what their attention sinks do.
+// sinkd: serves language models over gRPC and streams analyses of their attention sinks.
 //
 // Exit codes: 0 stopped by a signal and drained; 1 could not serve, or a device stayed stuck; 2 bad
 // configuration; 128 + signal at the second signal.

@@ -63,11 +63,12 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv,
                                              std::string_view version) {
   const Config defaults;
   CommandLine line;
-  CLI::App app("sinkd holds language models and streams what their attention sinks do.", "sinkd");
+  CLI::App app(
+      "sinkd serves language models over gRPC and streams analyses of their attention sinks.",
+      "sinkd");
   app.footer(
-      "Each flag has a variable (--max-queue: SINKD_MAX_QUEUE) and a key in the file of "
-      "--config\n(max-queue = 64). The flag wins over the variable, the variable over the "
-      "file.");
+      "Each flag has a variable (--max-queue: SINKD_MAX_QUEUE) and a key in the file of --config\n"
+      "(max-queue = 64). A flag overrides its variable, and a variable overrides the file.");
   app.set_help_flag("-h,--help", "Print this help");
   app.set_version_flag("--version", fmt::format("sinkd {}", version), "Print the version");
   app.add_option("--config", line.config_file, "TOML file with settings")->type_name("FILE");

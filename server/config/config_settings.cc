@@ -150,183 +150,173 @@ std::string QuotedList(const Config& config) {
 
 const std::array kSettings = {
     Setting{"listen", "HOST:PORT",
-            "Address of the gRPC port; port 0 picks a free one; unix:/a/path for a socket in the "
+            "Address of the gRPC port; port 0 picks a free one, unix:/a/path is a socket in the "
             "file system",
             [](const Given& given, Config& config) {
               return Store<&Config::listen>(ReadSocketAddress(given), config);
             },
             Quoted<&Config::listen>},
+    Setting{"http-listen", "HOST:PORT",
+            "Address of the HTTP port (page, JSON API, metrics, health), or off; port 0 picks a "
+            "free one",
+            ApplyHttpListen, ShowHttpListen},
+    Setting{"http-allow-host", "HOST",
+            "Host name that HTTP requests may use besides IP addresses and localhost; repeatable. "
+            "Other names are refused if http-listen is a loopback address or if this flag is given",
+            Append<&Config::http_allow_host, ReadHost>, QuotedList<&Config::http_allow_host>,
+            /*repeatable=*/true},
+    Setting{"http-allow-origin", "ORIGIN",
+            "Origin whose pages may read the JSON API from a browser, such as "
+            "https://dashboards.example.org, or * for all; repeatable",
+            Append<&Config::http_allow_origin, ReadOrigin>, QuotedList<&Config::http_allow_origin>,
+            /*repeatable=*/true},
     Setting{
-        "http-listen", "HOST:PORT",
-        "Address of the HTTP port - the page, the JSON API, metrics, health - or off; port 0 picks "
-        "a free one",
-        ApplyHttpListen, ShowHttpListen},
-    Setting{
-        "http-allow-host", "HOST",
-        "Name under which the page, the JSON API and metrics are asked for, beside IP addresses "
-        "and localhost; may be given several times. Others are refused where http-listen is a "
-        "loopback address, and wherever this is given",
-        Append<&Config::http_allow_host, ReadHost>, QuotedList<&Config::http_allow_host>,
-        /*repeatable=*/true},
-    Setting{
-        "http-allow-origin", "ORIGIN",
-        "Site whose pages may read the JSON API from a browser, https://dashboards.example.org; "
-        "may be given several times; *: every site",
-        Append<&Config::http_allow_origin, ReadOrigin>, QuotedList<&Config::http_allow_origin>,
-        /*repeatable=*/true},
-    Setting{"insecure-listen", "",
-            "Allow addresses other than loopback without TLS, or without tokens or client "
-            "certificates. "
-            "RISK: everyone who reaches the port can then read what is sent, tokens too, or run "
-            "analyses, load and unload models. Only for a network that something else protects",
-            Switch<&Config::insecure_listen>,
-            [](const Config& config) {
-              return std::string(config.insecure_listen ? "true" : "false");
-            }},
+        "insecure-listen", "",
+        "Allow non-loopback addresses without TLS, or without tokens or client certificates. RISK: "
+        "anyone who reaches the port can read what is sent, including tokens, and can run analyses "
+        "and load and unload models. Only for networks that are protected otherwise",
+        Switch<&Config::insecure_listen>,
+        [](const Config& config) {
+          return std::string(config.insecure_listen ? "true" : "false");
+        }},
     Setting{"tls-cert", "FILE",
-            "Certificate chain of both ports, PEM, the server's own first; read again when it "
-            "changes, as are the files below",
+            "Certificate chain of both ports, PEM, the server's own certificate first; reloaded "
+            "when it changes, as are the next three files",
             File<[](Config& config) -> auto& { return config.tls.certificate; }>,
             ShowFile<[](const Config& config) -> auto& { return config.tls.certificate; }>},
-    Setting{"tls-key", "FILE", "Its private key, PEM without a passphrase",
+    Setting{"tls-key", "FILE", "Private key of the certificate, PEM without a passphrase",
             File<[](Config& config) -> auto& { return config.tls.key; }>,
             ShowFile<[](const Config& config) -> auto& { return config.tls.key; }>},
     Setting{"tls-client-ca", "FILE",
-            "Mutual TLS: clients need a certificate that one of these signed, PEM",
+            "CA certificates for mutual TLS, PEM; clients need a certificate signed by one of them",
             File<[](Config& config) -> auto& { return config.tls.client_ca; }>,
             ShowFile<[](const Config& config) -> auto& { return config.tls.client_ca; }>},
     Setting{"token-file", "FILE",
-            "Tokens that callers need, a line each as `sinkctl token new` prints it: name, role, "
-            "SHA-256, quotas; read again when it changes. Empty: none is asked for",
+            "Tokens of callers, one line each as `sinkctl token new` prints it: name, role, "
+            "SHA-256, quotas. Empty: no tokens are required",
             File<[](Config& config) -> auto& { return config.token_file; }>,
             ShowFile<[](const Config& config) -> auto& { return config.token_file; }>},
     Setting{
-        "metrics-open", "", "Give metrics to everyone, where callers need tokens",
+        "metrics-open", "", "Serve /metrics without a token, even if callers need one",
         Switch<&Config::metrics_open>,
         [](const Config& config) { return std::string(config.metrics_open ? "true" : "false"); }},
     Setting{"port-file", "FILE",
-            "Where to write the bound addresses as JSON once the server is ready, for port 0",
+            "File to write the bound addresses to, as JSON, once the server is ready; for port 0",
             [](const Given& given, Config& config) {
               config.port_file = given.value;
               return absl::OkStatus();
             },
             Quoted<&Config::port_file>},
-    Setting{"model-root", "DIR", "Folder that holds one folder per model (required)",
-            ApplyModelRoot, ShowModelRoot},
-    Setting{
-        "load", "ID",
-        "Model to load at start, and to keep when another load needs room (pinned); may be given "
-        "several times (in the variable: a,b)",
-        ApplyLoad, QuotedList<&Config::load>, /*repeatable=*/true},
+    Setting{"model-root", "DIR", "Folder with one folder per model (required)", ApplyModelRoot,
+            ShowModelRoot},
+    Setting{"load", "ID",
+            "Model to load at start and never to evict (pinned); repeatable (in the variable: a,b)",
+            ApplyLoad, QuotedList<&Config::load>, /*repeatable=*/true},
     Setting{"device", "DEVICE",
-            "Device models are loaded on unless a request says otherwise: cpu, cuda:0; auto (all "
-            "GPUs, or the CPU where there are none); or a map, cuda:0=0-15,cuda:1=16-31",
+            "Default device of models: cpu; cuda:0; auto (all GPUs, or the CPU if there are none); "
+            "or a map of blocks, cuda:0=0-15,cuda:1=16-31",
             [](const Given& given, Config& config) {
               return Store<&Config::device>(ReadDevice(given), config);
             },
             Quoted<&Config::device>},
     Setting{"compute-type", "TYPE",
-            "Format models compute in unless a request says otherwise: auto (as stored), float32, "
-            "bfloat16",
+            "Default number format of models: auto (as stored), float32, bfloat16",
             Choice<&Config::compute_type, kComputeTypes>,
             ChoiceName<&Config::compute_type, kComputeTypes>},
     Setting{"residency", "RESIDENCY",
-            "Where weights are while a model runs, unless a request says otherwise: resident (all "
-            "in memory), streamed (two blocks at a time, read from disk)",
+            "Default place of weights while a model runs: resident (all in memory) or streamed "
+            "(two blocks at a time, read from disk)",
             Choice<&Config::residency, kResidencies>, ChoiceName<&Config::residency, kResidencies>},
-    Setting{
-        "memory-budget", "BUDGET",
-        "What devices may hold, weights and samples that run: cpu=8GiB,cuda:0=60GiB; of a "
-        "device that is not named nine tenths of what is free, within the control group's limit",
-        ApplyMemoryBudget, ShowMemoryBudget},
-    Setting{
-        "threads", "N",
-        "Threads inside one operation, 0 to 1024; 0 = as many as the cores this process may use, "
-        "by its affinity and its control group's CPU quota",
-        Integer<&Config::threads, 0, 1024>, Number<&Config::threads>},
+    Setting{"memory-budget", "BUDGET",
+            "Memory that each device may use for weights and running samples: "
+            "cpu=8GiB,cuda:0=60GiB. Default for other devices: nine tenths of their free memory, "
+            "within the control group's limit",
+            ApplyMemoryBudget, ShowMemoryBudget},
+    Setting{"threads", "N",
+            "Threads per operation, 0 to 1024; 0: one per core that the CPU affinity and the "
+            "control group's quota allow",
+            Integer<&Config::threads, 0, 1024>, Number<&Config::threads>},
     Setting{"float32-products", "LIBRARY",
-            "Library that multiplies float32 matrices on the CPU: auto (mkl on Intel's processors, "
-            "onednn on others), mkl, onednn. Results of the two differ in their last digits",
+            "Library for float32 matrix products on the CPU: auto (mkl on Intel, onednn "
+            "elsewhere), mkl, onednn. Their results differ in the last digits",
             Choice<&Config::float32_products, kFloat32Products>,
             ChoiceName<&Config::float32_products, kFloat32Products>},
     Setting{"max-sample-tokens", "N",
-            "Longest sample, in tokens, 1 to 16777216; a model's own limit holds beside it",
+            "Longest sample in tokens, 1 to 16777216; the model's own limit applies too",
             Integer<&Config::max_sample_tokens, 1, 1 << 24>, Number<&Config::max_sample_tokens>},
-    Setting{"max-message-bytes", "BYTES", "Largest message that is received, 64KiB to 1GiB",
+    Setting{"max-message-bytes", "BYTES", "Largest message that the server receives, 64KiB to 1GiB",
             [](const Given& given, Config& config) {
               return Store<&Config::max_message_bytes>(ReadBytes(given, 1 << 16, 1 << 30), config);
             },
             Number<&Config::max_message_bytes>},
-    Setting{"max-queue", "N", "Samples waiting over all streams, 1 to 1000000",
+    Setting{"max-queue", "N", "Limit on waiting samples over all streams, 1 to 1000000",
             Integer<&Config::max_queue, 1, 1000000>, Number<&Config::max_queue>},
-    Setting{"max-streams", "N", "Analyze streams open at once, 1 to 100000",
+    Setting{"max-streams", "N", "Limit on open Analyze and RunStudy streams, 1 to 100000",
             Integer<&Config::max_streams, 1, 100000>, Number<&Config::max_streams>},
     Setting{"max-caller-percent", "PERCENT",
-            "Part of every kind of work - streams, samples waiting, queries, exports, loads - from "
-            "which on one caller - a token's name, or a host - gets no more of it, so that others "
-            "find room, 1 to 100; 100: no bound",
+            "Share of each kind of work (streams, waiting samples, queries, exports, loads) that "
+            "one caller may hold, in percent, 1 to 100. A caller is a token's name or a host",
             Integer<&Config::max_caller_percent, 1, 100>, Number<&Config::max_caller_percent>},
-    Setting{"max-connections", "N", "Connections open at once on each port, 1 to 1000000",
+    Setting{"max-connections", "N", "Limit on open connections per port, 1 to 1000000",
             Integer<&Config::max_connections, 1, 1000000>, Number<&Config::max_connections>},
-    Setting{"max-connections-per-address", "N",
-            "Those of one client address (IPv6: of one /64 network), 1 to 1000000; a proxy is one "
-            "address",
-            Integer<&Config::max_connections_per_address, 1, 1000000>,
-            Number<&Config::max_connections_per_address>},
+    Setting{
+        "max-connections-per-address", "N",
+        "Limit on open connections per client address (or IPv6 /64 network), 1 to 1000000; a proxy "
+        "counts as one address",
+        Integer<&Config::max_connections_per_address, 1, 1000000>,
+        Number<&Config::max_connections_per_address>},
     Setting{"read-ahead", "N",
-            "Samples read from a stream before their records are sent, 1 to 4096",
+            "Samples that a stream may send before it gets their records, 1 to 4096",
             Integer<&Config::read_ahead, 1, 4096>, Number<&Config::read_ahead>},
     Setting{"first-message-timeout", "TIME",
-            "Time a gRPC call has to send its first message, whole, 1s to 1h",
+            "Time in which a gRPC call must send its first message, 1s to 1h",
             Timeout<&Config::first_message_timeout>, Duration<&Config::first_message_timeout>},
     Setting{"write-timeout", "TIME",
-            "Time a gRPC client has to read an answer, and a second more for each 64 KiB of it, "
-            "1s to 1h; a call whose client does not is ended",
+            "Time in which a gRPC client must read an answer, 1s to 1h, plus 1s per 64 KiB; "
+            "otherwise the call ends",
             Timeout<&Config::write_timeout>, Duration<&Config::write_timeout>},
     Setting{"stuck-after", "TIME",
-            "A device whose work has made no progress for so long, 1s to 1h, makes the server "
-            "NOT_SERVING until it goes on",
+            "Time without progress, 1s to 1h, after which a device counts as stuck and the server "
+            "as NOT_SERVING until it continues",
             Timeout<&Config::stuck_after>, Duration<&Config::stuck_after>},
     Setting{"drain-delay", "TIME",
-            "After SIGTERM: how long to serve on as not ready, up to 1h (500ms, 5s, 2m)",
+            "Time after SIGTERM in which the server still serves but is not ready, up to 1h "
+            "(500ms, 5s, 2m)",
             Drain<&Config::drain_delay>, Duration<&Config::drain_delay>},
-    Setting{"drain-timeout", "TIME",
-            "After that: how long running work may take to finish, up to 1h",
+    Setting{"drain-timeout", "TIME", "Time that running work then has to finish, up to 1h",
             Drain<&Config::drain_timeout>, Duration<&Config::drain_timeout>},
     Setting{"state-dir", "DIR",
-            "Folder of what outlives the server, made when missing (default $STATE_DIRECTORY, else "
-            "$XDG_STATE_HOME/sinkd, else ~/.local/state/sinkd)",
+            "Folder for state that outlives the server, created if missing (default "
+            "$STATE_DIRECTORY, else $XDG_STATE_HOME/sinkd, else ~/.local/state/sinkd)",
             [](const Given& given, Config& config) {
               config.state_dir = given.value;
               return absl::OkStatus();
             },
             [](const Config& config) { return QuoteToml(config.state_dir.string()); }},
     Setting{"store", "STORE",
-            "Where runs are kept: sqlite (a file in the state folder), off, or a URL "
+            "Store of runs: sqlite (a file in the state folder), off, or "
             "postgresql://user@host/database without a password",
             ApplyStore, Quoted<&Config::store>},
     Setting{"store-url-file", "FILE",
-            "File that holds the URL of a PostgreSQL store, for one with a password",
+            "File with the URL of a PostgreSQL store, for a URL with a password",
             [](const Given& given, Config& config) {
               config.store_url_file = given.value;
               return absl::OkStatus();
             },
             [](const Config& config) { return QuoteToml(config.store_url_file.string()); }},
     Setting{"retain-age", "TIME",
-            "Complete runs that did not change for so long are removed (90d), or off",
+            "Age since its last change at which a complete run is deleted (90d), or off",
             ApplyRetainAge, ShowRetainAge},
-    Setting{
-        "retain-bytes", "BYTES",
-        "Complete runs are removed, oldest first, when all runs hold more than this (10GiB), or "
-        "off",
-        ApplyRetainBytes, ShowRetainBytes},
-    Setting{"log-format", "FORMAT", "text or json, one line an event, on standard error",
+    Setting{"retain-bytes", "BYTES",
+            "Size of all runs beyond which complete runs are deleted, oldest first (10GiB), or off",
+            ApplyRetainBytes, ShowRetainBytes},
+    Setting{"log-format", "FORMAT",
+            "Format of the log on standard error: text or json, one line per event",
             Choice<&Config::log_format, kLogFormats>, ChoiceName<&Config::log_format, kLogFormats>},
-    Setting{"log-level", "LEVEL", "Least level that is logged: debug, info, warning, error",
+    Setting{"log-level", "LEVEL", "Lowest level to log: debug, info, warning, error",
             Choice<&Config::log_level, kLogLevels>, ChoiceName<&Config::log_level, kLogLevels>},
     Setting{"template-date", "YYYY-MM-DD",
-            "The date chat templates see; pinned, not today's, so that a prompt gives the same "
-            "tokens every day",
+            "Date that chat templates see. Fixed, so that a prompt gives the same tokens every day",
             [](const Given& given, Config& config) {
               return Store<&Config::template_date>(ReadDate(given), config);
             },

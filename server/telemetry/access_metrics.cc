@@ -24,13 +24,13 @@ prometheus::Gauge& AddGauge(prometheus::Registry& registry, const char* name, co
 }  // namespace
 
 AccessMetrics::AccessMetrics(prometheus::Registry& registry)
-    : tokens_(AddGauge(registry, "sinkd_access_tokens",
-                       "Tokens that are taken; 0: none is asked for.")),
+    : tokens_(
+          AddGauge(registry, "sinkd_access_tokens", "Accepted tokens; 0 if callers need none.")),
       certificate_end_(AddGauge(registry, "sinkd_tls_certificate_expiry_timestamp_seconds",
-                                "Unix time at which the certificate in force expires; 0: none.")) {
+                                "Unix time when the current certificate expires; 0 without TLS.")) {
   auto& refused = prometheus::BuildCounter()
                       .Name("sinkd_access_refused_total")
-                      .Help("Calls that were not let in, by port and reason.")
+                      .Help("Refused calls, by port and reason.")
                       .Register(registry);
   for (size_t port = 0; port < kPorts; ++port) {
     for (size_t reason = 0; reason < kReasons; ++reason) {
@@ -40,7 +40,7 @@ AccessMetrics::AccessMetrics(prometheus::Registry& registry)
   }
   auto& reloaded = prometheus::BuildCounter()
                        .Name("sinkd_access_reloads_total")
-                       .Help("Times that tokens or certificate were read again, by outcome.")
+                       .Help("Reloads of tokens and certificates, by file and outcome.")
                        .Register(registry);
   for (size_t file = 0; file < kFiles; ++file) {
     for (size_t outcome = 0; outcome < 2; ++outcome) {

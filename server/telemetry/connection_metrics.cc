@@ -5,15 +5,15 @@ namespace sinkd {
 ConnectionMetrics::ConnectionMetrics(prometheus::Registry& registry) {
   auto& open = prometheus::BuildGauge()
                    .Name("sinkd_connections")
-                   .Help("Connections that are open, by port.")
+                   .Help("Open connections, by port.")
                    .Register(registry);
-  auto& refused = prometheus::BuildCounter()
-                      .Name("sinkd_connections_refused_total")
-                      .Help(
-                          "Connections closed as soon as they came, by port and reason: a limit "
-                          "on all or on those of an address, or no file descriptor left; or later, "
-                          "for frames past what a client may send.")
-                      .Register(registry);
+  auto& refused =
+      prometheus::BuildCounter()
+          .Name("sinkd_connections_refused_total")
+          .Help(
+              "Connections that sinkd closed, by port and reason: too many connections in all or "
+              "of an address, no file descriptor left, or HTTP/2 frames beyond the limits.")
+          .Register(registry);
   for (const char* name : {"grpc", "http"}) {
     Port& port = ports_[name];
     port.open = &open.Add({{"port", name}});

@@ -5,11 +5,11 @@ namespace sinkd {
 LaneMetrics::LaneMetrics(prometheus::Registry& registry) {
   auto& depth = prometheus::BuildGauge()
                     .Name("sinkd_lane_queue_depth")
-                    .Help("Samples admitted and not yet running, by lane.")
+                    .Help("Waiting samples, by lane.")
                     .Register(registry);
   auto& wait = prometheus::BuildHistogram()
                    .Name("sinkd_lane_wait_seconds")
-                   .Help("Time a sample waits for its device, by lane.")
+                   .Help("Time that samples wait for their device, by lane.")
                    .Register(registry);
   for (const char* name : {"interactive", "batch"}) {
     lanes_[name] = {&depth.Add({{"lane", name}}),

@@ -113,15 +113,15 @@ struct Metrics::Families {
 void Metrics::Families::AddRpcs(std::span<const std::string> methods) {
   auto& started = prometheus::BuildCounter()
                       .Name("sinkd_rpc_started_total")
-                      .Help("RPCs that began, by method.")
+                      .Help("Started RPCs, by method.")
                       .Register(registry);
   auto& handled = prometheus::BuildCounter()
                       .Name("sinkd_rpc_handled_total")
-                      .Help("RPCs that ended, by method and gRPC status code.")
+                      .Help("Finished RPCs, by method and gRPC status code.")
                       .Register(registry);
   auto& duration = prometheus::BuildHistogram()
                        .Name("sinkd_rpc_duration_seconds")
-                       .Help("Time from the start of an RPC to its end, by method.")
+                       .Help("Duration of RPCs, by method.")
                        .Register(registry);
   std::vector<std::string> all(methods.begin(), methods.end());
   all.emplace_back(kOtherMethod);
@@ -137,8 +137,8 @@ void Metrics::Families::AddRpcs(std::span<const std::string> methods) {
 }
 
 void Metrics::Families::AddSamples() {
-  samples = AddOutcomes("sinkd_samples_total", "Samples that ended, by outcome.", kOutcomes);
-  tokens = AddCounter("sinkd_tokens_total", "Tokens of the samples that ran through a model.");
+  samples = AddOutcomes("sinkd_samples_total", "Finished samples, by outcome.", kOutcomes);
+  tokens = AddCounter("sinkd_tokens_total", "Tokens that ran through a model.");
   records = AddCounter("sinkd_records_sent_total", "Records sent to clients.");
   auto& family = prometheus::BuildHistogram()
                      .Name("sinkd_sample_phase_duration_seconds")
@@ -147,34 +147,33 @@ void Metrics::Families::AddSamples() {
   for (size_t i = 0; i < kPhases.size(); ++i) {
     phases[i] = &family.Add({{"phase", kPhases[i]}}, kPhaseBuckets);
   }
-  queue_depth = AddGauge("sinkd_queue_depth", "Samples admitted and not yet running.");
-  queue_capacity = AddGauge("sinkd_queue_capacity", "Samples that may wait for each device.");
-  streams = AddGauge("sinkd_streams_in_flight", "Analyze and RunStudy streams that are open.");
+  queue_depth = AddGauge("sinkd_queue_depth", "Waiting samples.");
+  queue_capacity = AddGauge("sinkd_queue_capacity", "Limit on waiting samples, per device.");
+  streams = AddGauge("sinkd_streams_in_flight", "Open Analyze and RunStudy streams.");
 }
 
 void Metrics::Families::AddModels() {
   models = AddGauge("sinkd_models_loaded", "Models in memory.");
   weight_family = &prometheus::BuildGauge()
                        .Name("sinkd_model_weight_bytes")
-                       .Help("Memory the weights of a model take on its device.")
+                       .Help("Device memory of a model's weights.")
                        .Register(registry);
-  loads = AddOutcomes("sinkd_model_loads_total", "Model loads that ended, by outcome.", kOutcomes);
+  loads = AddOutcomes("sinkd_model_loads_total", "Finished model loads, by outcome.", kOutcomes);
   load_duration = &prometheus::BuildHistogram()
                        .Name("sinkd_model_load_duration_seconds")
-                       .Help("Time a model load takes.")
+                       .Help("Duration of model loads.")
                        .Register(registry)
                        .Add({}, kLoadBuckets);
 }
 
 void Metrics::Families::AddProcess(std::string_view version) {
-  AddGauge("sinkd_build_info", "Always 1; the labels say what was built.",
+  AddGauge("sinkd_build_info", "Always 1; the labels identify the build.",
            {{"version", std::string(version)}})
       ->Set(1);
   AddGauge("sinkd_process_start_time_seconds", "Unix time at which the server started.")
       ->SetToCurrentTime();
-  stuck_devices =
-      AddGauge("sinkd_stuck_devices", "Devices whose work has made no progress for --stuck-after.");
-  ready = AddGauge("sinkd_ready", "1 when the server takes work, 0 while it loads or drains.");
+  stuck_devices = AddGauge("sinkd_stuck_devices", "Devices without progress for --stuck-after.");
+  ready = AddGauge("sinkd_ready", "1 when the server accepts work, 0 while it loads or drains.");
   resident = AddGauge("sinkd_process_resident_memory_bytes", "Resident memory of the server.");
 }
 
