@@ -7,6 +7,9 @@ come from the configuration classes, from the rotary settings, and from what oth
 same things. Writes OUT/<family>/<case>/ (config.json as changed, weights), OUT/<family>.safetensors
 (the last hidden states of each case, and the ids) and OUT/cases.json, where a case that transformers itself
 refuses has no states.
+
+A key that is left out takes its class's value, and a model of a class's sizes may have a gigabyte of
+weights. Such a case keeps the base's weights, which do not fit its sizes: it must be refused.
 """
 
 import argparse
@@ -25,6 +28,7 @@ from transformers.utils import logging
 from tests.oracle import checkpoint_cases, stamp
 
 LENGTH = 40
+LARGEST_GROWTH = 4  # of the number of weights, where a case gets its own
 VOCABULARY = 61
 BLOCKS = 4
 HEADS = 4
@@ -251,6 +255,7 @@ def window_changes(config):
 
 
 def load(folder):
+    """The model, its weights not drawn."""
     config = AutoConfig.from_pretrained(folder)
     model = AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation="eager")
     return model.eval()
@@ -276,6 +281,10 @@ def draw(model, name):
     checkpoint_cases.draw_weights(model, torch.Generator().manual_seed(checkpoint_cases.seed(name)))
 
 
+def count_weights(model):
+    return sum(tensor.numel() for tensor in model.parameters())
+
+
 def shapes(model):
     tied = model.get_input_embeddings().weight is model.get_output_embeddings().weight
     return {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()} | {"tied": tied}
@@ -295,6 +304,7 @@ class Family:
         self.config = json.loads((base / "config.json").read_text())
         self.weights = base / "model.safetensors"
         self.state, self.shapes = model.state_dict(), shapes(model)
+        self.weight_count = count_weights(model)
         self.write("base", self.config)
 
     def write(self, key, config):
@@ -305,8 +315,12 @@ class Family:
         changed = [name for name in sorted({*config, *self.config})
                    if config.get(name, self) != self.config.get(name, self)]
         case = {"folder": f"{self.name}/{folder.name}", "family": self.name, "key": key, "changed": changed,
-                "runs": False, "reshaped": key == "num_attention_heads", "config": config}
+                "runs": False, "fits": True, "reshaped": key == "num_attention_heads", "config": config}
         try:
+            with torch.device("meta"):
+                case["fits"] = count_weights(load(folder)) <= LARGEST_GROWTH * self.weight_count
+            if not case["fits"]:
+                raise ValueError("the base's weights have other shapes")
             model = load(folder)
             if shapes(model) == self.shapes:
                 model.load_state_dict(self.state)
