@@ -32,7 +32,7 @@ LEVELS = {
 }
 # Tokens of the portrayed sample, and the sinks past the first token.
 TEXT = ["<s>", "The", " cat", ",", " which", " sat", "\n", "<img src=x onerror=alert(1)>", ".",
-        " So", " it", " was", "."]
+        "=1+1", " it\u202e", " \"was\"", "."]
 SINKS = {
     3: (12, 5, "secondary"), 6: (14, 5, "secondary"), 7: (11, 1, "noise"), 8: (3, 17, "primary"),
 }

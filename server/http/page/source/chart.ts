@@ -1,10 +1,13 @@
 // A chart as the page shows it: a figure with a heading, the drawing, a line that tells the mark
-// under pointer or keyboard, and the same numbers as a table.
+// under pointer or keyboard, and the same numbers as a table and to download.
 //
 // The drawing takes the focus as a whole; arrow keys walk its marks, Home and End go to the first
 // and the last, Escape leaves.
+import type {Data} from './csv';
 import {add, h, newId, type Child} from './dom';
 import {echarts, type EChartsOption} from './engine';
+import {downloads} from './export';
+import {legend} from './kinds';
 import {table, type Table} from './table';
 import {onThemeChange, palette, type Palette} from './theme';
 
@@ -29,9 +32,11 @@ export interface ChartSpec {
   text(mark: Mark): string;
   walk: Walk;
   table: () => Table;
+  csv: () => Data;  // all of it, and to the last digit
   height?: number;
-  canvas?: boolean;           // for tens of thousands of marks
-  before?: Child;             // between heading and drawing: legend, choices
+  canvas?: boolean;             // for tens of thousands of marks
+  legend?: [string, string][];  // swatch and text
+  before?: Child;               // between heading and drawing: choices, which show the swatches
   select?(mark: Mark): void;  // a click, or Enter
 }
 
@@ -85,19 +90,31 @@ export function chart(spec: ChartSpec): HTMLElement {
         drawn);
   const figure =
       h('figure', {class: 'chart', 'aria-label': `${spec.title}. ${spec.label}`},
-        h('h3', {id: heading}, spec.title), h('p', {class: 'hint'}, spec.label), spec.before, keys,
-        readout, tableBeside(spec));
+        h('h3', {id: heading}, spec.title), h('p', {class: 'hint'}, spec.label), spec.before,
+        spec.legend && !spec.before ? legend(spec.legend) : null, keys, readout, tableBeside(spec, drawn));
   requestAnimationFrame(() => draw(spec, drawn, keys, readout));
   return figure;
 }
 
-function tableBeside(spec: ChartSpec): HTMLElement {
-  const details = h('details', {}, h('summary', {}, `As a table: ${spec.title}`));
+function tableBeside(spec: ChartSpec, drawn: HTMLElement): HTMLElement {
+  const details = h('details', {}, h('summary', {}, `Table and downloads: ${spec.title}`));
   details.addEventListener('toggle', () => {
-    if (details.open && details.childElementCount === 1)
-      add(details, [table(spec.table(), spec.title)]);
+    if (!details.open || details.childElementCount > 1) return;
+    const size = (): [number, number] => [drawn.clientWidth || 800, drawn.clientHeight];
+    const option = (colours: Palette, width: number, font: string) =>
+        ({...optionOf(spec, colours, width, font), tooltip: {show: false}});
+    add(details, [downloads(spec, option, size), table(spec.table(), spec.title)]);
   });
   return details;
+}
+
+function optionOf(
+    spec: ChartSpec, colours: Palette, width: number, fontFamily = 'inherit'): EChartsOption {
+  return {
+    animation: false,
+    textStyle: {fontFamily, color: colours.text},
+    ...spec.option(colours, width),
+  } as EChartsOption;
 }
 
 function tooltipText(spec: ChartSpec, parameters: unknown): HTMLElement|string {
@@ -114,11 +131,9 @@ function draw(spec: ChartSpec, drawn: HTMLElement, keys: HTMLElement, readout: H
   const drawing = echarts.init(drawn, null, {renderer: spec.canvas ? 'canvas' : 'svg'});
   const redraw = () => {
     const colours = palette();
-    const option = spec.option(colours, drawing.getWidth());
+    const option = optionOf(spec, colours, drawing.getWidth());
     drawing.setOption(
         {
-          animation: false,
-          textStyle: {fontFamily: 'inherit', color: colours.text},
           ...option,
           tooltip: {
             confine: true,

@@ -82,5 +82,9 @@ export function gridChart(spec: GridSpec): HTMLElement {
                            ?.label ??
                        '-')]),
     }),
+    csv: () => ({
+      columns: [spec.xName, 'site', 'value'],
+      rows: spec.cells.map((cell) => [spec.columns[cell.column], spec.rows[cell.row], cell.value]),
+    }),
   });
 }

@@ -175,6 +175,13 @@ export function levelChart(report: LevelReport, choices: LevelChoices): HTMLElem
                percent(cell.total / all)]),
       words: [],
     }),
+    csv: () => ({
+      columns: ['l_start', 'lifetime', 'kind', 'count'],
+      rows: walk.flatMap(
+          (cell) => kindNames.filter((kind) => cell.counts[kind] > 0)
+                        .map((kind) => [cell.lStart, cell.lifetime, kind, cell.counts[kind]])),
+    }),
+    legend: kindNames.map((kind) => [kind, kind]),
     before: choices.choose ? levelKinds(report, choices.kind, choices.choose) : null,
   };
   if (choices.select) {

@@ -2,7 +2,6 @@
 import {chart, walkInOrder} from '../chart';
 import type {EChartsOption} from '../engine';
 import {decimal, interval} from '../format';
-import {legend} from '../kinds';
 import type {Palette} from '../theme';
 import type {Interval} from '../types';
 import {grid, xAxis, yAxis} from './axes';
@@ -98,8 +97,7 @@ export function lineChart(spec: LineSpec): HTMLElement {
     title: spec.title,
     label: spec.label,
     height: spec.height ?? 260,
-    before: spec.lines.length > 1 ? legend(spec.lines.map((line) => [line.colour, line.name])) :
-                                    null,
+    legend: spec.lines.length > 1 ? spec.lines.map((line) => [line.colour, line.name]) : undefined,
     option: (colours) => option(spec, colours),
     text: (mark) => [`${spec.xName} ${spec.x[mark.index]}`,
                      ...spec.lines.map((line) => `${line.name} ${valueText(line, mark.index)}`)]
@@ -118,6 +116,19 @@ export function lineChart(spec: LineSpec): HTMLElement {
                              [value];
                        })]),
       words: [],
+    }),
+    csv: () => ({
+      columns: [
+        spec.xName,
+        ...spec.lines.flatMap(
+            (line) => line.intervals ? [line.name, `${line.name} lower`, `${line.name} upper`] :
+                                       [line.name])
+      ],
+      rows: spec.x.map((x, i) => [x, ...spec.lines.flatMap((line) => {
+                         const range = line.intervals?.[i];
+                         return line.intervals ? [line.values[i], range?.lower, range?.upper] :
+                                                 [line.values[i]];
+                       })]),
     }),
   });
 }

@@ -2,7 +2,7 @@
 import {chart} from '../chart';
 import type {EChartsOption} from '../engine';
 import {decimal, toNumber, visible} from '../format';
-import {kindName, legend} from '../kinds';
+import {kindName} from '../kinds';
 import type {Palette} from '../theme';
 import type {Portrait, SampleRecord, Sink} from '../types';
 import {grid, labels, xAxis, yAxis} from './axes';
@@ -151,7 +151,7 @@ export function portraitChart(record: SampleRecord): HTMLElement|null {
                spanText(of, peak % of.columns)}. Dots mark where sinks start.${merged}`,
     height: Math.min(520, 130 + 12 * of.layers),
     canvas: of.norms.length > 2000,
-    before: legend([['primary', 'primary'], ['secondary', 'secondary'], ['noise', 'noise']]),
+    legend: [['primary', 'primary'], ['secondary', 'secondary'], ['noise', 'noise']],
     option: (colours) => option(of, colours),
     text: (mark) => mark.series === 1 ? sinkText(of.sinks[mark.index]!, mark.index === 0) :
                                         cellText(of, mark.index),
@@ -164,6 +164,13 @@ export function portraitChart(record: SampleRecord): HTMLElement|null {
       columns: ['layer', 'largest norm', 'second', 'third', 'median'],
       rows: layerRows(of),
       words: [0, 1, 2, 3],
+    }),
+    csv: () => ({
+      columns: ['layer', 'first_position', 'last_position', 'first_token', 'norm'],
+      rows: of.norms.map((norm, i) => {
+        const [first, end] = span(of, i % of.columns);
+        return [Math.floor(i / of.columns), first, end - 1, of.texts[first], norm];
+      }),
     }),
   });
 }

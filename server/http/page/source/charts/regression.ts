@@ -152,6 +152,13 @@ function scatter(
         return [decimal(x), decimal(y), decimal(at?.y), interval(at?.lower, at?.upper)];
       }),
     }),
+    csv: () => ({
+      columns: ['mlp_norm', choices.y, 'fit', 'fit_lower', 'fit_upper'],
+      rows: points.map(({x = 0, y}) => {
+        const at = found?.at(x);
+        return [x, y, at?.y, at?.lower, at?.upper];
+      }),
+    }),
   });
 }
 

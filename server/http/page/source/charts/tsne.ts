@@ -1,8 +1,7 @@
 // A t-SNE map: targets and controls as points.
 import {chart, walkInOrder} from '../chart';
 import type {EChartsOption} from '../engine';
-import {decimal, word} from '../format';
-import {legend} from '../kinds';
+import {decimal, toNumber, word} from '../format';
 import type {StudyPosition, TsneMap} from '../study_types';
 import type {Palette} from '../theme';
 import {axisStyle, grid} from './axes';
@@ -49,7 +48,7 @@ export function tsneChart(map: TsneMap, positions: StudyPosition[]): HTMLElement
         `divergence ${
             decimal(
                 map.divergence)} nats. Only nearness means something, directions and axes do not.`,
-    before: legend([['secondary', 'target'], ['noise diamond', 'control']]),
+    legend: [['secondary', 'target'], ['noise diamond', 'control']],
     canvas: count > 3000,
     option: (colours) => option(
         groups.map((members) => members.map((i) => [coordinates[2 * i]!, coordinates[2 * i + 1]!])),
@@ -64,6 +63,17 @@ export function tsneChart(map: TsneMap, positions: StudyPosition[]): HTMLElement
         return [
           word(at.group, 'POSITION_GROUP_'), at.sampleIndex, at.position, at.tokenId,
           decimal(coordinates[2 * i]), decimal(coordinates[2 * i + 1])
+        ];
+      }),
+    }),
+    csv: () => ({
+      columns: ['group', 'sample_index', 'position', 'token_id', 'x', 'y'],
+      rows: all.map(({series, index}) => {
+        const i = groups[series]![index]!;
+        const at = positions[i]!;
+        return [
+          word(at.group, 'POSITION_GROUP_'), toNumber(at.sampleIndex), at.position, at.tokenId,
+          coordinates[2 * i], coordinates[2 * i + 1]
         ];
       }),
     }),
