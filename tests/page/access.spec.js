@@ -3,7 +3,7 @@ import {expect, figure, marks, open, seriousFaults, settled, showTables, test} f
 
 const views = [
   '#/runs', '#/runs/demo-a', '#/runs/demo-b', '#/runs/nightly-00', '#/compare?a=demo-a&b=demo-b',
-  '#/compare', '#/models', '#/models/planted', '#/groups'
+  '#/compare', '#/models', '#/models/planted', '#/groups', '#/try'
 ];
 
 for (const scheme of ['light', 'dark']) {
@@ -40,7 +40,7 @@ test('the page is walked by keyboard alone', async ({page, site}) => {
   await open(page, `${site}/#/runs`);
   await page.keyboard.press('Tab');
   await expect(page.getByRole('link', {name: 'Skip to the content'})).toBeFocused();
-  for (const name of ['sinkd', 'Runs', 'Models', 'Compare', 'Groups']) {
+  for (const name of ['sinkd', 'Runs', 'Models', 'Try', 'Compare', 'Groups']) {
     await page.keyboard.press('Tab');
     await expect(page.getByRole('link', {name, exact: true})).toBeFocused();
   }

@@ -83,6 +83,8 @@ def answers():
     for part in (model_answers, run_list_answers, run_answers):
         for path, query, body in part():
             yield {"path": path, "query": query, "status": 200, "body": body}
+    yield {"path": "analyze", "query": {}, "status": 200,
+           "body": [as_json(each) for each in planted_runs.analysis_answer()]}
     x, score, _ = planted_runs.planted_points(planted_runs.SEED)
     yield {"path": "intervals", "query": {}, "status": 0,
            "body": planted_runs.mean_intervals(x, score)}

@@ -206,19 +206,26 @@ def summary(name, level=None):
     return answer
 
 
+def curve(start, lifetime, most):
+    """Attention block by block: `most` where blocks read the sink, little elsewhere."""
+    return [most if start < block <= start + lifetime else 0.01 for block in range(BLOCKS)]
+
+
 def portrayed_record():
     record = records.SampleRecord(
         sample_index=0, sample_id="first", layers=BLOCKS, positions=len(TEXT), prompt_tokens=9,
         response_tokens=len(TEXT) - 9, window_start=3, window_end=20)
     record.primary.MergeFrom(records.Sink(
         position=0, token_id=1, token_text=TEXT[0], kind=records.SINK_KIND_PRIMARY, l_start=3,
-        lifetime=17, layers=range(3, 20), mlp_norm=930.5, state_norm=931, score=0.44))
+        lifetime=17, layers=range(3, 20), mlp_norm=930.5, state_norm=931, score=0.44,
+        score_curve=curve(3, 17, 0.44)))
     for position, (start, lifetime, kind) in SINKS.items():
         record.sinks.add(
             position=position, token_id=position, token_text=TEXT[position], kind=KINDS[kind],
             l_start=start, lifetime=lifetime, layers=range(start, start + lifetime),
             mlp_norm=100 + position, state_norm=200 + position,
-            score=None if kind == "noise" else 0.1 + position / 100)
+            score=None if kind == "noise" else 0.1 + position / 100,
+            score_curve=curve(start, lifetime, 0.1 + position / 100))
     record.portrait.token_texts.extend(TEXT)
     record.portrait.columns = len(TEXT)
     for layer in range(BLOCKS):
@@ -247,3 +254,32 @@ def records_of(name):
 
 def stored_records(name):
     return runs.StreamRecordsResponse(records=records_of(name))
+
+
+HEADS = 4
+
+
+def alpha(block, head, position):
+    return (1000 * block + 100 * head + position + 100) / 100000
+
+
+def analysis_answer():
+    """What POST /api/v1/analyze answers to one sample, line by line."""
+    yield analysis.AnalyzeResponse(started=analysis.AnalyzeStarted(
+        spec=analysis.AnalysisSpec(model="models/planted"), blocks=BLOCKS, heads=HEADS,
+        compute_type="float32", device="cpu"))
+    for block in range(BLOCKS):
+        for first in range(0, HEADS, 2):
+            yield analysis.AnalyzeResponse(alpha=records.AlphaChunk(
+                sample_index=0, block=block, first_head=first, heads=2, positions=len(TEXT),
+                values=[alpha(block, head, position) for head in (first, first + 1)
+                        for position in range(len(TEXT))]))
+    whole = portrayed_record()
+    rest = records.SampleRecord(sample_index=0, sinks=whole.sinks[2:])
+    del whole.sinks[2:]
+    whole.continued = True
+    yield analysis.AnalyzeResponse(record=whole)
+    yield analysis.AnalyzeResponse(record=rest)
+    counts = {level: 1 for level in SINKS.values()}
+    yield analysis.AnalyzeResponse(summary=records.Summary(
+        samples=1, positions=len(TEXT), levels=level_report(counts)))

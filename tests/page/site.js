@@ -23,6 +23,7 @@ export function answerTo(url) {
 export const bodyOf = (path, query = '') =>
     answerTo(new URL(`http://fixtures${path}${query}`)).body;
 export const storeOff = answers.find((answer) => answer.path === 'store off');
+export const analysis = answers.find((answer) => answer.path === 'analyze').body;
 export const intervals = answers.find((answer) => answer.path === 'intervals').body;
 
 function serve(request, response) {
@@ -33,6 +34,15 @@ function serve(request, response) {
             200,
             {'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy(html)})
         .end(html);
+    return;
+  }
+  if (request.method === 'POST') {
+    response.writeHead(200, {'Content-Type': 'application/jsonl'});
+    // Bytes as they come may end anywhere.
+    const lines = Buffer.from(analysis.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    for (let start = 0; start < lines.length; start += 777)
+      response.write(lines.subarray(start, start + 777));
+    response.end();
     return;
   }
   const {status, body} = answerTo(url);

@@ -1,5 +1,6 @@
 // Answers of the JSON API: from the server the page came from, or from the data inside the file
 // when it was written by `sinkctl report`.
+import type {Status} from './types';
 
 export type Trouble = 'unreachable'|'missing'|'store off'|'token'|'refused'|'failed';
 
@@ -52,33 +53,75 @@ function credentials(): Record<string, string> {
   return token ? {Authorization: `Bearer ${token}`} : {};
 }
 
-async function fromServer<T>(path: string, signal?: AbortSignal): Promise<T> {
-  let response: Response;
-  let body: string;
+// What `ask` gives, unless the network fails.
+async function reached<T>(signal: AbortSignal|undefined, ask: () => Promise<T>): Promise<T> {
   try {
-    response = await fetch(path, {headers: {Accept: 'application/json', ...credentials()}, signal});
-    body = await response.text();
+    return await ask();
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ApiError(
         'unreachable', 'The server does not answer.',
         'Is sinkd running, and is this the address of its --http-listen? The page can ask again.');
   }
-  let parsed: unknown;
+}
+
+function parse(body: string, code: number): unknown {
   try {
-    parsed = JSON.parse(body);
+    return JSON.parse(body);
   } catch {
     throw new ApiError(
-        'failed', `The server answered ${response.status} with something that is no JSON.`,
+        'failed', `The server answered ${code} with something that is no JSON.`,
         'A proxy between the page and sinkd may have answered instead.');
   }
+}
+
+async function fromServer<T>(path: string, signal?: AbortSignal): Promise<T> {
+  const response = await reached(
+      signal,
+      () => fetch(path, {headers: {Accept: 'application/json', ...credentials()}, signal}));
+  const parsed = parse(await reached(signal, () => response.text()), response.status);
   if (!response.ok) throw fromStatus(response.status, parsed as Status);
   return parsed as T;
 }
 
-interface Status {
-  message?: string;
-  details?: {reason?: string; metadata?: Record<string, string>}[];
+// Sends messages and tells every message of the answer as it comes.
+export async function post<T extends object>(
+    path: string, messages: object[], tell: (message: T) => void,
+    signal: AbortSignal): Promise<void> {
+  const response = await reached(signal, () => fetch(path, {
+                                           method: 'POST',
+                                           headers: {
+                                             Accept: 'application/jsonl',
+                                             'Content-Type': 'application/jsonl',
+                                             ...credentials()
+                                           },
+                                           body: messages.map((each) => `${JSON.stringify(each)}\n`)
+                                                     .join(''),
+                                           signal
+                                         }));
+  if (!response.ok) {
+    const body = await reached(signal, () => response.text());
+    throw fromStatus(response.status, parse(body, response.status) as Status);
+  }
+  await reachedLines(response, signal, (line) => {
+    const message = parse(line, response.status) as T & {error?: Status};
+    if (message.error) throw fromStatus(0, message.error);
+    tell(message);
+  });
+}
+
+async function reachedLines(
+    response: Response, signal: AbortSignal, tell: (line: string) => void): Promise<void> {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let left = '';
+  while (true) {
+    const {value, done} = await reached(signal, () => reader.read());
+    const lines = (left + (value ?? '')).split('\n');
+    left = done ? '' : lines.pop()!;
+    for (const line of lines)
+      if (line.trim()) tell(line);
+    if (done) return;
+  }
 }
 
 function fromStatus(code: number, status: Status): ApiError {
@@ -86,11 +129,11 @@ function fromStatus(code: number, status: Status): ApiError {
   const trouble: Trouble = info?.reason === 'STORE_OFF' ? 'store off' :
       code === 401                                      ? 'token' :
       code === 404                                      ? 'missing' :
-      code < 500                                        ? 'refused' :
+      code !== 0 && code < 500                          ? 'refused' :
       code === 503                                      ? 'unreachable' :
                                                           'failed';
   return new ApiError(
-      trouble, status.message || `The server answered ${code}.`, info?.metadata?.fix ?? '');
+      trouble, status.message || `The server answered ${code || 'with an error'}.`, info?.metadata?.fix ?? '');
 }
 
 function queryText(query: Query): string {

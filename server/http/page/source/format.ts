@@ -72,9 +72,16 @@ export function word(value: string|undefined, prefix: string): string {
   return (value ?? 'unspecified').replace(prefix, '').toLowerCase().replaceAll('_', ' ');
 }
 
+// Text whose marks of direction, which would turn round what stands beside it, are written out.
+export function straight(text: string): string {
+  return text.replace(
+      /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+      (mark) => `\\u{${mark.codePointAt(0)!.toString(16)}}`);
+}
+
 // A token's text with what cannot be seen made visible.
 export function visible(text: string|undefined): string {
   if (!text) return '∅';
-  return text.replaceAll('\n', '⏎').replaceAll('\t', '⇥').replace(
+  return straight(text).replaceAll('\n', '⏎').replaceAll('\t', '⇥').replace(
       /^ +| +$/g, (blank) => '·'.repeat(blank.length));
 }

@@ -13,11 +13,15 @@ import {groupsView} from './views/groups';
 import {modelView, modelsView} from './views/models';
 import {runView} from './views/run';
 import {runsView} from './views/runs';
+import {tryView} from './views/try';
 import type {View} from './views/view';
 
 const pages: [string, string][] = report ?
     [['runs', 'Runs'], ['compare', 'Compare']] :
-    [['runs', 'Runs'], ['models', 'Models'], ['compare', 'Compare'], ['groups', 'Groups']];
+    [
+      ['runs', 'Runs'], ['models', 'Models'], ['try', 'Try'], ['compare', 'Compare'],
+      ['groups', 'Groups']
+    ];
 
 function viewOf({path}: Route): View|undefined {
   const [page = 'runs', id] = path;
@@ -25,7 +29,8 @@ function viewOf({path}: Route): View|undefined {
   if (page === 'runs') return id ? runView : runsView;
   if (page === 'models') return id ? modelView : modelsView;
   if (id) return undefined;
-  return page === 'compare' ? compareView : page === 'groups' ? groupsView : undefined;
+  const views: Record<string, View> = {compare: compareView, groups: groupsView, try: tryView};
+  return Object.hasOwn(views, page) ? views[page] : undefined;
 }
 
 function showPages(current: string): void {

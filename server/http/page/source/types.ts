@@ -196,6 +196,8 @@ export interface Sink {
   mlpNorm?: number;
   stateNorm?: number;
   score?: number;
+  scoreMaximum?: number;
+  scoreCurve?: number[];
 }
 
 export interface Portrait {
@@ -216,12 +218,45 @@ export interface SampleRecord {
   primary?: Sink;
   sinks?: Sink[];
   undecided?: boolean;
+  continued?: boolean;
+  arithmetic?: string;
   portrait?: Portrait;
+}
+
+// google.rpc.Status.
+export interface Status {
+  code?: number;
+  message?: string;
+  details?: {reason?: string; metadata?: Record<string, string>}[];
 }
 
 export interface StoredRecord {
   sequence?: Int64;
   sampleKey?: string;
   record?: SampleRecord;
-  error?: {sampleId?: string; status?: {code?: number; message?: string}};
+  error?: {sampleId?: string; status?: Status};
+}
+
+export interface AlphaChunk {
+  block?: number;
+  firstHead?: number;
+  heads?: number;
+  positions?: Int64;
+  values?: (number|string)[];
+}
+
+export interface AnalyzeStarted {
+  blocks?: number;
+  heads?: number;
+  computeType?: string;
+  device?: string
+}
+
+// One line of the answer to POST /api/v1/analyze.
+export interface AnalyzeResponse {
+  started?: AnalyzeStarted;
+  record?: SampleRecord;
+  alpha?: AlphaChunk;
+  sampleError?: {status?: Status};
+  summary?: Summary;
 }

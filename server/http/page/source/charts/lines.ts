@@ -23,6 +23,7 @@ export interface LineSpec {
   lines: Line[];
   bars?: boolean;
   height?: number;
+  legend?: [string, string][];  // instead of one entry a line
 }
 
 const gap = (value: number|undefined) =>
@@ -97,7 +98,8 @@ export function lineChart(spec: LineSpec): HTMLElement {
     title: spec.title,
     label: spec.label,
     height: spec.height ?? 260,
-    legend: spec.lines.length > 1 ? spec.lines.map((line) => [line.colour, line.name]) : undefined,
+    legend: spec.legend ??
+        (spec.lines.length > 1 ? spec.lines.map((line) => [line.colour, line.name]) : undefined),
     option: (colours) => option(spec, colours),
     text: (mark) => [`${spec.xName} ${spec.x[mark.index]}`,
                      ...spec.lines.map((line) => `${line.name} ${valueText(line, mark.index)}`)]

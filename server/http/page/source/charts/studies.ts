@@ -1,6 +1,6 @@
 // Studies of why sinks form, one view a study.
 import {h} from '../dom';
-import {counted, decimal, integer, percent, word} from '../format';
+import {counted, decimal, integer, percent, visible, word} from '../format';
 import {nothing, undefinedBecause} from '../notice';
 import {table} from '../table';
 import type {ClusterReport, Estimate, PcaDirection, SteerRow, Study, StudyReport, SwapReport, SwapRow} from '../study_types';
@@ -253,7 +253,7 @@ function massive(report: NonNullable<StudyReport['massive']>): HTMLElement {
                                        (entry) =>
                                            [row.block, decimal(entry.value), entry.channel,
                                             integer(entry.sampleIndex), entry.position,
-                                            `“${entry.tokenText ?? ''}”`, decimal(row.median),
+                                            `“${visible(entry.tokenText)}”`, decimal(row.median),
                                             decimal(row.largestOfRest)])),
         words: [5],
       },

@@ -1,13 +1,16 @@
 // A sample's text with its sinks marked; what a mark means is told on hover and on keyboard focus.
 import {h, newId} from '../dom';
-import {toNumber, visible} from '../format';
+import {straight, toNumber, visible} from '../format';
 import {kindName, legend} from '../kinds';
 import type {SampleRecord, Sink} from '../types';
 import {sinkText} from './portrait';
 
 const kMostTokens = 20000;
 
-function mark(sink: Sink, primary: boolean, text: string, tip: HTMLElement): HTMLElement {
+type Choose = ((position: number) => void)|undefined;
+
+function mark(
+    sink: Sink, primary: boolean, text: string, tip: HTMLElement, choose: Choose): HTMLElement {
   const told = sinkText(sink, primary);
   const show = (event: Event) => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
@@ -33,6 +36,7 @@ function mark(sink: Sink, primary: boolean, text: string, tip: HTMLElement): HTM
         class: `sink ${primary ? 'primary' : kindName(sink.kind)}`,
         'aria-label': told.replaceAll('\n', '; '),
         'data-position': sink.position,
+        click: () => choose?.(sink.position ?? 0),
         mouseenter: show,
         mouseleave: hide,
         focus: show,
@@ -42,7 +46,8 @@ function mark(sink: Sink, primary: boolean, text: string, tip: HTMLElement): HTM
       text || ' ');
 }
 
-function pieces(record: SampleRecord, texts: string[], tip: HTMLElement): (Node|string)[] {
+function pieces(
+    record: SampleRecord, texts: string[], tip: HTMLElement, choose: Choose): (Node|string)[] {
   const sinks = new Map((record.sinks ?? []).map((sink) => [sink.position ?? 0, sink]));
   const first = record.primary?.position;
   const out: (Node|string)[] = [];
@@ -52,12 +57,16 @@ function pieces(record: SampleRecord, texts: string[], tip: HTMLElement): (Node|
     plain = '';
   };
   const prompt = toNumber(record.promptTokens);
-  texts.slice(0, kMostTokens).forEach((text, position) => {
+  texts.slice(0, kMostTokens).map(straight).forEach((text, position) => {
     if (position === prompt && toNumber(record.responseTokens) > 0) {
       flush();
       out.push(h('span', {class: 'boundary'}, 'response'));
     }
     const sink = position === first ? record.primary : sinks.get(position);
+    if (!sink && choose) {
+      out.push(h('span', {class: 'token', 'data-position': position}, text));
+      return;
+    }
     if (!sink) {
       plain += text;
       return;
@@ -65,17 +74,17 @@ function pieces(record: SampleRecord, texts: string[], tip: HTMLElement): (Node|
     flush();
     const blank = text.trim() === '';
     if (text.includes('\n')) {
-      out.push(mark(sink, position === first, visible(text), tip), text.replace(/[^\n]/g, ''));
+      out.push(mark(sink, position === first, visible(text), tip, choose), text.replace(/[^\n]/g, ''));
     } else {
-      out.push(mark(sink, position === first, blank ? visible(text) : text, tip));
+      out.push(mark(sink, position === first, blank ? visible(text) : text, tip, choose));
     }
   });
   flush();
   return out;
 }
 
-// Needs the portrait's token texts.
-export function markedText(record: SampleRecord): HTMLElement {
+// Needs the portrait's token texts. `choose` is told of a token that is clicked.
+export function markedText(record: SampleRecord, choose?: Choose): HTMLElement {
   const texts = record.portrait?.tokenTexts ?? [];
   const tip = h('div', {class: 'tip', id: newId('tip'), hidden: true, 'aria-hidden': 'true'});
   const left = texts.length - kMostTokens;
@@ -85,6 +94,13 @@ export function markedText(record: SampleRecord): HTMLElement {
       h('p', {class: 'hint'},
         'Tab goes from sink to sink; ⏎, ⇥ and · stand for line ends, tabs and blanks that are sinks.'),
       legend([['primary', 'primary'], ['secondary', 'secondary'], ['noise', 'noise']]),
-      h('div', {class: 'tokens'}, pieces(record, texts, tip)),
+      h('div', {
+        class: 'tokens',
+        click: (event) => {
+          const {position} = (event.target as HTMLElement).dataset;
+          if ((event.target as HTMLElement).matches('.token')) choose?.(Number(position));
+        }
+      },
+        pieces(record, texts, tip, choose)),
       left > 0 ? h('p', {class: 'aside'}, `${left} tokens more are not shown.`) : null, tip);
 }

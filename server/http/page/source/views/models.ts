@@ -13,7 +13,7 @@ interface ListModelsResponse {
   nextPageToken?: string
 }
 
-async function listModels(signal: AbortSignal): Promise<Model[]> {
+export async function listModels(signal: AbortSignal): Promise<Model[]> {
   const models: Model[] = [];
   let pageToken: string|undefined;
   do {
@@ -81,6 +81,9 @@ export const modelView: View = async ({main, signal}, id) => {
         ]),
         model.failure ? h('p', {class: 'warning'}, `Last failure: ${model.failure}`) : null,
         (model.warnings ?? []).map((warning) => h('p', {class: 'warning'}, warning)),
-        h('p', {}, h('a', {href: address(['runs'], {model: model.name})}, 'Runs of this model')));
+        h('p', {}, h('a', {href: address(['runs'], {model: model.name})}, 'Runs of this model'),
+          model.state === 'MODEL_STATE_READY' && !report ?
+              [' · ', h('a', {href: address(['try'], {model: id})}, 'Try it on a text')] :
+              null));
   });
 };

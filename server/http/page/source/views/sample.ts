@@ -1,14 +1,15 @@
 // The samples of one run: a page of records, and one of them whole.
 import {get, report} from '../api';
+import {curveCharts} from '../charts/attention';
 import {portraitChart} from '../charts/portrait';
 import {markedText} from '../charts/text';
 import {h, replace} from '../dom';
-import {counted, decimal, integer, toNumber} from '../format';
+import {counted, decimal, integer, toNumber, visible} from '../format';
 import {kindName} from '../kinds';
 import {nothing} from '../notice';
 import {currentRoute, remember} from '../route';
 import {table} from '../table';
-import type {StoredRecord} from '../types';
+import type {SampleRecord, StoredRecord} from '../types';
 import {fill} from './view';
 
 const pageSize = 20;
@@ -18,14 +19,26 @@ function nameOf(stored: StoredRecord): string {
       `sample ${stored.sequence}`;
 }
 
-function sinkRows(stored: StoredRecord) {
-  const {primary, sinks = []} = stored.record ?? {};
+function sinkRows({primary, sinks = []}: SampleRecord) {
   return [...(primary ? [primary] : []), ...sinks].map(
       (sink, i) =>
-          [sink.position, `“${sink.tokenText ?? ''}”`,
+          [sink.position, `“${visible(sink.tokenText)}”`,
            i === 0 && primary ? 'the primary sink' : kindName(sink.kind), sink.lStart,
            sink.lifetime, sink.score === undefined ? 'undefined' : decimal(sink.score),
            decimal(sink.mlpNorm), decimal(sink.stateNorm)]);
+}
+
+export function sinkTable(record: SampleRecord): HTMLElement {
+  return table(
+      {
+        columns: [
+          'position', 'token', 'kind', 'first layer', 'lifetime, layers', 'score', 'MLP norm',
+          'state norm'
+        ],
+        rows: sinkRows(record),
+        words: [1, 2]
+      },
+      'Sinks of this sample');
 }
 
 function oneSample(stored: StoredRecord): HTMLElement {
@@ -45,18 +58,9 @@ function oneSample(stored: StoredRecord): HTMLElement {
           [portraitChart(record), markedText(record)] :
           nothing(
               'No text and no norms are kept of this sample: a run keeps portraits of its first samples only, and when asked (portrait).'),
-      h('details', {open: !record.portrait},
+      curveCharts(record), h('details', {open: !record.portrait},
         h('summary', {}, `Its sinks: ${integer((record.sinks ?? []).length)} past the primary one`),
-        table(
-            {
-              columns: [
-                'position', 'token', 'kind', 'first layer', 'lifetime, layers', 'score', 'MLP norm',
-                'state norm'
-              ],
-              rows: sinkRows(stored),
-              words: [1, 2]
-            },
-            'Sinks of this sample')));
+        sinkTable(record)));
 }
 
 function picker(
