@@ -5,40 +5,12 @@
 #include <limits>
 #include <numeric>
 
-#include "server/base/seeded_draws.h"
+#include "server/analysis/resampling.h"
 
 namespace sinkd {
 namespace {
 
 using Samples = std::span<const CompensationSample* const>;
-
-// [S] how often each sample is drawn.
-class Drawer {
- public:
-  Drawer(uint64_t seed, size_t samples) : draws_(seed), weights_(samples) {}
-
-  const std::vector<int32_t>& Draw() {
-    std::fill(weights_.begin(), weights_.end(), 0);
-    for (size_t i = 0; i < weights_.size(); ++i) ++weights_[draws_.Index(weights_.size())];
-    return weights_;
-  }
-
- private:
-  SeededDraws draws_;
-  std::vector<int32_t> weights_;
-};
-
-std::optional<Interval> PercentileInterval(std::vector<double> values) {
-  if (values.empty()) return std::nullopt;
-  std::sort(values.begin(), values.end());
-  const auto quantile = [&](double q) {
-    const double place = q * static_cast<double>(values.size() - 1);
-    const auto below = static_cast<size_t>(place);
-    const size_t above = std::min(below + 1, values.size() - 1);
-    return values[below] + (values[above] - values[below]) * (place - static_cast<double>(below));
-  };
-  return Interval{quantile(0.025), quantile(0.975)};
-}
 
 // All (sample, block of its window) pairs, in the order of the samples.
 struct Pairs {
@@ -219,7 +191,7 @@ CompensationIntervals Bootstrap(const CompensationParameters& parameters, Sample
   MeanDraws secondary(samples, &CompensationCurves::secondary);
   PearsonDraws pearson(pairs, samples.size());
   SpearmanDraws spearman(pairs);
-  Drawer drawer(parameters.seed, samples.size());
+  Resampling drawer(parameters.seed, samples.size());
   for (int64_t i = 0; i < result.draws; ++i) {
     const std::vector<int32_t>& weights = drawer.Draw();
     primary.Add(weights);

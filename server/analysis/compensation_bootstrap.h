@@ -1,11 +1,7 @@
 // Bootstrap intervals of the compensation report: samples (not pairs) are drawn with replacement.
 //
-// Draws are the same on every platform: std::mt19937_64 from the seed; draw after draw, each of S
-// indices in turn is x mod S of the next generator output x that is at least (2^64 - S) mod S
-// (smaller ones are skipped, which makes the index exactly uniform). An interval runs from the 2.5%
-// to the 97.5% quantile over the draws, linearly interpolated as numpy's default. Draws in which a
-// correlation does not exist (no variance) do not count for its interval; fewer than two samples
-// give no intervals.
+// Draws and intervals are those of resampling.h. Draws in which a correlation does not exist (no
+// variance) do not count for its interval; fewer than two samples give no intervals.
 //
 // Work: a draw costs about 2*S*L + 4*pairs steps. Where all draws together would cost more than
 // kBootstrapSteps (about 1,000 samples of a 48-layer model at 1,000 draws and up), fewer are made,

@@ -1,10 +1,10 @@
 #include "server/audit/audit.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <utility>
 
+#include "server/audit/interval.h"
 #include "server/audit/statistics.h"
 #include "server/base/seeded_draws.h"
 #include "server/base/status.h"
@@ -22,6 +22,14 @@ std::string TooFew(int64_t found, std::string_view what, std::string_view set, i
   return StrCat(found, " ", what, " in the ", set, "; the rule asks for ", needed);
 }
 
+// Why the sets do not share enough samples, or empty.
+std::string SharesTooFew(const Rule& rule, const Sets& sets) {
+  if (!rule.measure->of_pairs()) return "";
+  const auto pairs = static_cast<int64_t>(PairsOf(sets.candidate, sets.baseline).size());
+  if (pairs >= rule.min_samples) return "";
+  return StrCat(pairs, " samples in both sets; the rule asks for ", rule.min_samples);
+}
+
 // Why a set does not hold enough, or empty.
 std::string Lacks(const Rule& rule, UnitSpan units, int64_t count, bool counts,
                   std::string_view set) {
@@ -32,14 +40,6 @@ std::string Lacks(const Rule& rule, UnitSpan units, int64_t count, bool counts,
   const int64_t needed = of_sinks ? rule.min_sinks : rule.min_samples;
   if (count >= needed) return "";
   return TooFew(count, of_sinks ? "secondary sinks that tell" : "samples that tell", set, needed);
-}
-
-std::optional<double> Judged(const Rule& rule, double candidate, double baseline) {
-  if (rule.of == Quantity::kDifference) return candidate - baseline;
-  if (rule.of == Quantity::kValue) return candidate;
-  if (baseline != 0) return candidate / baseline;
-  if (candidate == 0) return std::nullopt;
-  return std::copysign(HUGE_VAL, candidate);
 }
 
 // Of a measure that one set has.
@@ -62,7 +62,7 @@ void ReadEach(const Rule& rule, const Sets& sets, bool compares, Finding& findin
   if (!baseline.detail.empty()) {
     finding.detail += StrCat("; baseline ", *baseline.value, ": ", baseline.detail);
   }
-  finding.judged = Judged(rule, *candidate.value, *baseline.value);
+  finding.judged = Compared(rule.of, *candidate.value, *baseline.value);
   if (!finding.judged) finding.missing = "both values are 0 and have no ratio";
 }
 
@@ -80,6 +80,7 @@ Finding Find(const Rule& rule, const Sets& sets) {
           Lacks(rule, sets.baseline, finding.baseline_n, measure.baseline_counts, "baseline");
     }
   }
+  if (finding.missing.empty()) finding.missing = SharesTooFew(rule, sets);
   if (!finding.missing.empty()) return finding;
   if (!measure.of_two()) {
     ReadEach(rule, sets, compares, finding);
@@ -87,7 +88,7 @@ Finding Find(const Rule& rule, const Sets& sets) {
   }
   Reading reading = measure.compare(rule.options, sets.candidate, sets.baseline);
   finding.value = finding.judged = reading.value;
-  finding.detail = std::move(reading.detail);
+  (reading.value ? finding.detail : finding.missing) = std::move(reading.detail);
   return finding;
 }
 
@@ -136,6 +137,31 @@ absl::Status RunTests(const Policy& policy, const Sets& sets, uint64_t seed,
   return absl::OkStatus();
 }
 
+// Whether the rule's value is made of pairs: all samples are, or it looks at nothing else.
+bool HasInterval(const Rule& rule, const Finding& finding, bool all_paired) {
+  if (!rule.measure->pair_terms || !finding.missing.empty()) return false;
+  return rule.measure->of_two() || (rule.of != Quantity::kValue && all_paired);
+}
+
+absl::Status FindIntervals(const Policy& policy, const Sets& sets, uint64_t seed,
+                           const std::function<bool()>& stopped, std::vector<Finding>& findings) {
+  const std::vector<UnitPair> pairs = PairsOf(sets.candidate, sets.baseline);
+  const bool all_paired =
+      pairs.size() == sets.candidate.size() && pairs.size() == sets.baseline.size();
+  std::vector<PairedValue> values;
+  std::vector<Finding*> holders;
+  for (size_t i = 0; i < policy.rules.size(); ++i) {
+    const Rule& rule = policy.rules[i];
+    if (!HasInterval(rule, findings[i], all_paired)) continue;
+    values.push_back({.measure = rule.measure, .of = rule.of});
+    holders.push_back(&findings[i]);
+  }
+  SINKD_ASSIGN_OR_RETURN(const std::vector<std::optional<Interval>> intervals,
+                         PairedIntervals(values, pairs, policy.draws, seed, stopped));
+  for (size_t i = 0; i < holders.size(); ++i) holders[i]->interval = intervals[i];
+  return absl::OkStatus();
+}
+
 Verdict Overall(const std::vector<RuleResult>& rules) {
   const auto any = [&rules](Verdict verdict) {
     return std::any_of(rules.begin(), rules.end(),
@@ -177,6 +203,7 @@ absl::StatusOr<AuditReport> Audit(const Policy& policy, const Evidence& candidat
     findings.push_back(Find(rule, sets));
   }
   SINKD_RETURN_IF_ERROR(RunTests(policy, sets, seed, stopped, findings));
+  SINKD_RETURN_IF_ERROR(FindIntervals(policy, sets, seed, stopped, findings));
   AuditReport report;
   for (size_t i = 0; i < findings.size(); ++i) {
     RuleResult result = Judge(policy.rules[i], findings[i], policy.alpha);

@@ -38,9 +38,15 @@ void Evidence::Add(std::string_view key, const SampleRecord& record) {
     const std::optional<int32_t> layer = SampleLayers()[i].read(record);
     if (layer) unit->layers[i].push_back(*layer);
   }
+  unit->primaries.push_back({.position = record.primary.position,
+                             .window_start = record.window_start,
+                             .window_end = record.window_end});
   for (const Sink& sink : record.sinks) {
     if (sink.kind != SinkKind::kSecondary) continue;
-    unit->sinks.push_back({.level = sink.level, .mlp_norm = sink.mlp_norm, .score = sink.score});
+    unit->sinks.push_back({.position = sink.position,
+                           .level = sink.level,
+                           .mlp_norm = sink.mlp_norm,
+                           .score = sink.score});
     ++sinks_;
   }
   KeepWithinLimits();

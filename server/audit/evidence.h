@@ -20,9 +20,18 @@
 namespace sinkd {
 
 struct SecondarySink {
+  int32_t position = 0;
   Level level;
   double mlp_norm = 0;
   std::optional<double> score;
+};
+
+// Where the primary sink is, and its window.
+struct PrimarySink {
+  int32_t position = 0;
+  int32_t window_start = 0;
+  int32_t window_end = 0;
+  bool operator==(const PrimarySink&) const = default;
 };
 
 // The evidence of one sample.
@@ -37,6 +46,7 @@ struct AuditUnit {
   int64_t tokens = 0;
   std::vector<Sum> numbers;                  // one per row of SampleNumbers
   std::vector<std::vector<int32_t>> layers;  // one list per row of SampleLayers
+  std::vector<PrimarySink> primaries;        // one per record
   std::vector<SecondarySink> sinks;
 };
 

@@ -15,6 +15,13 @@
 
 namespace sinkd {
 
+// What the limits of a rule apply to.
+enum class Quantity {
+  kValue,       // the candidate's value, or the value of a measure of two sets
+  kDifference,  // candidate minus baseline
+  kRatio,       // candidate divided by baseline
+};
+
 // Options of a rule for its measure.
 struct MeasureOptions {
   double min_share = 0.02;                           // of new_levels, lost_levels
@@ -32,6 +39,19 @@ class Statistic {
 struct Reading {
   std::optional<double> value;
   std::string detail;  // additional text for the reason; may be empty
+};
+
+// The two sums that a value is the ratio of, or what one sample adds to them.
+struct Terms {
+  double above = 0;
+  double below = 0;
+};
+
+// What a pair, one sample in both sets, adds to the terms of both. The terms of a measure of two
+// sets are the candidate's alone.
+struct PairTerms {
+  Terms candidate;
+  Terms baseline;
 };
 
 enum class Basis { kSamples, kSinks };  // what a set must have enough of
@@ -54,8 +74,12 @@ struct Measure {
   std::function<Reading(const MeasureOptions&, UnitSpan candidate, UnitSpan baseline)> compare;
   // The statistic of the permutation test.
   std::function<std::unique_ptr<Statistic>(const MeasureOptions&, const Pool&)> statistic;
+  // For a value that is a ratio of sums over samples: it has an interval over pairs (interval.h).
+  std::function<PairTerms(const AuditUnit& candidate, const AuditUnit& baseline)> pair_terms;
 
   bool of_two() const { return static_cast<bool>(compare); }
+  // Whether it compares sample by sample.
+  bool of_pairs() const { return of_two() && pair_terms; }
 };
 
 }  // namespace sinkd

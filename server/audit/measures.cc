@@ -10,6 +10,7 @@ std::span<const Measure> Measures() {
     AddLevelMeasures(*all);
     AddValueMeasures(*all);
     AddLineMeasures(*all);
+    AddPairMeasures(*all);
     return all;
   }();
   return measures;

@@ -22,5 +22,6 @@ void AddLayerMeasures(std::vector<Measure>& measures);   // where the primary si
 void AddLevelMeasures(std::vector<Measure>& measures);   // of secondary sinks' levels
 void AddValueMeasures(std::vector<Measure>& measures);   // of their scores and norms
 void AddLineMeasures(std::vector<Measure>& measures);    // of the regression
+void AddPairMeasures(std::vector<Measure>& measures);    // of single sinks in both sets
 
 }  // namespace sinkd

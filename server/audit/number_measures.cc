@@ -7,11 +7,6 @@
 namespace sinkd {
 namespace {
 
-// What one unit adds to the ratio's numerator and denominator.
-struct Terms {
-  double above = 0;
-  double below = 0;
-};
 using TermsOf = std::function<Terms(const AuditUnit&)>;
 
 class DistanceOfRatios final : public Statistic {
@@ -57,6 +52,9 @@ Measure RatioMeasure(std::string_view name, std::string_view text, TermsOf terms
   };
   measure.statistic = [terms_of](const MeasureOptions&, const Pool& pool) {
     return std::make_unique<DistanceOfRatios>(pool, terms_of);
+  };
+  measure.pair_terms = [terms_of](const AuditUnit& candidate, const AuditUnit& baseline) {
+    return PairTerms{.candidate = terms_of(candidate), .baseline = terms_of(baseline)};
   };
   return measure;
 }

@@ -56,6 +56,8 @@ absl::Status ReadMeasure(const YamlMap& map, Rule& rule) {
                                   "measures of secondary sinks"));
   SINKD_RETURN_IF_ERROR(
       CheckFits(map, "min_share", measure.has_share, measure, "new_levels and lost_levels"));
+  SINKD_RETURN_IF_ERROR(CheckFits(map, "test", !measure.of_pairs(), measure,
+                                  "measures that do not compare sample by sample"));
   for (const std::string_view field : {"y", "form"}) {
     SINKD_RETURN_IF_ERROR(
         CheckFits(map, field, measure.has_regression, measure, "the regression's measures"));

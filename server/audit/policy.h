@@ -16,13 +16,6 @@
 
 namespace sinkd {
 
-// What the limits of a rule apply to.
-enum class Quantity {
-  kValue,       // the candidate's value, or the value of a measure of two sets
-  kDifference,  // candidate minus baseline
-  kRatio,       // candidate divided by baseline
-};
-
 struct Rule {
   std::string name;
   const Measure* measure = nullptr;  // of Measures()

@@ -2,6 +2,17 @@
 
 namespace sinkd {
 
+std::vector<UnitPair> PairsOf(UnitSpan candidate, UnitSpan baseline) {
+  std::vector<UnitPair> pairs;
+  size_t b = 0;
+  for (const AuditUnit* unit : candidate) {
+    while (b < baseline.size() && baseline[b]->key < unit->key) ++b;
+    if (b == baseline.size()) break;
+    if (baseline[b]->key == unit->key) pairs.emplace_back(unit, baseline[b]);
+  }
+  return pairs;
+}
+
 Pool::Pool(UnitSpan candidate, UnitSpan baseline) {
   size_t b = 0;
   const auto add = [this](const AuditUnit* unit, Side side) {

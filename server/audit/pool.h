@@ -1,4 +1,5 @@
-// Pool: the samples of candidate and baseline together, for permutation tests.
+// Pairs, the samples that two sets share, and the pool: the samples of candidate and baseline
+// together, for permutation tests.
 //
 // If the two sets come from the same source, it does not matter which set a sample is in, so the
 // observed value must be typical of the values of other assignments. A sample in both sets is two
@@ -17,6 +18,11 @@
 namespace sinkd {
 
 using UnitSpan = std::span<const AuditUnit* const>;
+
+using UnitPair = std::pair<const AuditUnit*, const AuditUnit*>;  // candidate, baseline
+
+// The samples in both sets, by key. Both ordered by key, as Evidence returns them.
+std::vector<UnitPair> PairsOf(UnitSpan candidate, UnitSpan baseline);
 
 enum Side : uint8_t { kCandidate = 0, kBaseline = 1 };
 using Sides = std::vector<uint8_t>;  // of each unit of a pool

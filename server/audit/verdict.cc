@@ -62,6 +62,7 @@ RuleResult Judge(const Rule& rule, const Finding& finding, double alpha) {
                     .verdict = Verdict::kNotEnoughData,
                     .value = finding.value,
                     .baseline_value = finding.baseline_value,
+                    .interval = finding.interval,
                     .limit = LimitText(rule, alpha),
                     .p = finding.p,
                     .adjusted_p = finding.adjusted_p,

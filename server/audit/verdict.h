@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "server/analysis/summary.h"
 #include "server/audit/policy.h"
 
 namespace sinkd {
@@ -19,6 +20,7 @@ struct Finding {
   std::optional<double> value;           // the candidate's, or that of two sets
   std::optional<double> baseline_value;  // for a measure of one set
   std::optional<double> judged;          // what the limits apply to
+  std::optional<Interval> interval;      // of `judged`, over pairs of samples
   std::string detail;
   int64_t candidate_n = 0;
   int64_t baseline_n = 0;
@@ -32,6 +34,7 @@ struct RuleResult {
   Verdict verdict = Verdict::kNotEnoughData;
   std::optional<double> value;
   std::optional<double> baseline_value;
+  std::optional<Interval> interval;
   std::string limit;
   std::optional<double> p;
   std::optional<double> adjusted_p;

@@ -114,6 +114,40 @@ TEST(PlantedTest, NamesScoresAndASlopeThatChanged) {
   EXPECT_NEAR(*RuleOf(report, "slope of score on MLP norm").baseline_value, 0.01, 0.001);
 }
 
+AuditReport CompareOneByOne(const std::string& name) {
+  const Evidence baseline = Gather(PlantedSet("table"));
+  return AuditOrDie(ReadPolicyOrDie(PolicyText("quantized-release.yaml")), Gather(PlantedSet(name)),
+                    &baseline);
+}
+
+TEST(PlantedTest, FindsEverySinkAgainInTheSameModel) {
+  const AuditReport report = CompareOneByOne("table");
+  EXPECT_EQ(report.verdict, Verdict::kPass);
+  const RuleResult& norms = RuleOf(report, "MLP norms of shared secondary sinks");
+  EXPECT_EQ(norms.value, 1);
+  EXPECT_EQ(norms.interval->lower, 1);
+  EXPECT_EQ(norms.interval->upper, 1);
+}
+
+TEST(PlantedTest, NamesSinksThatAreLostGainedAndMovedOneByOne) {
+  // Counts that tests/testing/audit_samples.py prints: 4271 secondary sinks, 3895 and 4665.
+  const AuditReport removed = CompareOneByOne("removed");
+  EXPECT_THAT(RuleOf(removed, "secondary sinks lost").reason, HasSubstr("; 376 of 4271"));
+  EXPECT_EQ(RuleOf(removed, "secondary sinks gained").value, 0);
+  EXPECT_EQ(RuleOf(removed, "secondary sinks at another level").value, 0);
+  const AuditReport added = CompareOneByOne("added");
+  EXPECT_THAT(RuleOf(added, "secondary sinks gained").reason, HasSubstr("; 394 of 4271"));
+  EXPECT_EQ(RuleOf(added, "secondary sinks lost").value, 0);
+  const AuditReport moved = CompareOneByOne("moved");
+  EXPECT_EQ(RuleOf(moved, "secondary sinks lost").value, 0);
+  const RuleResult& later = RuleOf(moved, "layers that they start later");
+  const RuleResult& level = RuleOf(moved, "secondary sinks at another level");
+  EXPECT_NEAR(*later.value, 2 * *level.value, 1e-12) << "each moved by two layers";
+  EXPECT_GT(*level.value, 0);
+  EXPECT_LT(level.interval->lower, *level.value);
+  EXPECT_GT(level.interval->upper, *level.value);
+}
+
 TEST(PlantedTest, TellsTheSameSeedTheSameStory) {
   const Evidence baseline = Gather(PlantedSet("table"));
   const Evidence candidate = Gather(PlantedSet("moved"));

@@ -21,6 +21,7 @@ from tests.testing import audit_samples, planted
 
 POLICIES = pathlib.Path(__file__).parents[2] / "deploy/policies"
 GATE, SMOKE = POLICIES / "release-gate.yaml", POLICIES / "smoke.yaml"
+QUANTIZED = POLICIES / "quantized-release.yaml"
 COPIES = 3  # of the planted samples, each a sample of its own
 
 
@@ -123,6 +124,21 @@ class AuditTest(unittest.TestCase):
         self.assertIn("(14, 15) with", failed["no lost levels"])
         self.assertIn("(14, 7) with", failed["no new levels"])
 
+    def test_compares_sinks_one_by_one(self):
+        _, verdicts = self.verdicts(0, "--candidate", "table", policy=QUANTIZED)
+        self.assertEqual(set(verdicts.values()), {"VERDICT_PASS"})
+        answer, verdicts = self.verdicts(1, "--candidate", "removed", policy=QUANTIZED)
+        self.assertEqual(verdicts["secondary sinks lost"], "VERDICT_FAIL")
+        self.assertEqual(verdicts["secondary sinks gained"], "VERDICT_PASS")
+        lost = next(rule for rule in answer["rules"] if rule["measure"] == "lost_secondary")
+        because = sum(sink["text"].strip().lower() == "because" and sink["kind"] == "secondary"
+                      for record in model_root.planted_records().values()
+                      for sink in record["sinks"])
+        self.assertIn(f"; {COPIES * because} of ", lost["reason"])
+        self.assertLess(lost["interval"]["lower"], lost["value"])
+        self.assertLess(lost["value"], lost["interval"]["upper"])
+        self.assertIn(" to ", self.audit(1, "--candidate", "removed", policy=QUANTIZED))
+
     def test_needs_no_model_and_chooses_runs_by_model_and_label(self):
         listed = json.loads(sinkctl("models", "-o", "json"))["models"]
         self.assertEqual({model["state"] for model in listed}, {"MODEL_STATE_AVAILABLE"})
@@ -139,7 +155,7 @@ class AuditTest(unittest.TestCase):
         self.assertEqual(text[0], "release gate: FAIL")
         self.assertTrue(any(line.startswith("FAIL: no lost levels [") for line in text))
         markdown = self.audit(1, "--candidate", "moved", "-o", "markdown")
-        self.assertIn("| no lost levels | **FAIL** | 1.0000 | - | - | at most 0 |", markdown)
+        self.assertIn("| no lost levels | **FAIL** | 1.0000 | - | - | - | at most 0 |", markdown)
         rules = len(yaml.safe_load(GATE.read_text())["rules"])
         suite = xml.etree.ElementTree.fromstring(
             self.audit(1, "--candidate", "moved", "-o", "junit")).find("testsuite")

@@ -84,21 +84,21 @@ def gptq(bits, group, v2=False, act_order=False):
     return config, write
 
 
+def pack_awq(values):
+    """Integers [n, columns] as int32 [n, columns / 8], in AWQ's order."""
+    blocks = values.reshape(len(values), -1, 8)[:, :, [0, 2, 4, 6, 1, 3, 5, 7]].astype(np.int64)
+    return torch.from_numpy((blocks << (4 * np.arange(8))).sum(-1).astype(np.uint32)
+                            .view(np.int32).copy())
+
+
 def awq(group):
-    order = [0, 2, 4, 6, 1, 3, 5, 7]
-
-    def pack(values):
-        blocks = values.reshape(len(values), -1, 8)[:, :, order].astype(np.int64)
-        return torch.from_numpy((blocks << (4 * np.arange(8))).sum(-1).astype(np.uint32)
-                                .view(np.int32).copy())
-
     def write(weight, generator):
         rows, columns = weight.shape
         groups = columns // group
         values = generator.integers(0, 16, (columns, rows))
         zeros = generator.integers(0, 16, (groups, rows))
         scales = torch.from_numpy(generator.normal(0, 0.02, (groups, rows))).half()
-        parts = {"qweight": pack(values), "qzeros": pack(zeros), "scales": scales}
+        parts = {"qweight": pack_awq(values), "qzeros": pack_awq(zeros), "scales": scales}
         each = np.arange(columns) // group
         return parts, (scales.float()[each] *
                        torch.from_numpy(values - zeros[each]).float()).T.contiguous()

@@ -58,6 +58,13 @@ std::string Number(bool present, double value) {
   return present ? Compact(value) : kAbsent;
 }
 
+// "0.9012 to 1.043".
+std::string IntervalText(const v1::RuleResult& rule) {
+  if (!rule.has_interval()) return kAbsent;
+  return fmt::format("{} to {}", Compact(rule.interval().lower()),
+                     Compact(rule.interval().upper()));
+}
+
 std::string AuditTable(const v1::AuditRunsResponse& audit, const Terminal& terminal) {
   std::string text =
       Paint(terminal.color_out, Style::kBold, MakePrintable(audit.policy_name())) + "  " +
@@ -67,13 +74,14 @@ std::string AuditTable(const v1::AuditRunsResponse& audit, const Terminal& termi
                {"verdict", Align::kLeft, true},
                {"value"},
                {"baseline"},
+               {"95% interval"},
                {"p corrected"},
                {"why", Align::kLeft, true}});
   for (const v1::RuleResult& rule : audit.rules()) {
     table.AddRow({MakePrintable(rule.name()),
                   Cell(VerdictName(rule.verdict()), VerdictStyle(rule.verdict())),
                   Number(rule.has_value(), rule.value()),
-                  Number(rule.has_baseline_value(), rule.baseline_value()),
+                  Number(rule.has_baseline_value(), rule.baseline_value()), IntervalText(rule),
                   rule.has_adjusted_p() ? PValue(rule.adjusted_p()) : kAbsent,
                   MakePrintable(rule.reason())});
   }
@@ -84,9 +92,11 @@ std::string AuditText(const v1::AuditRunsResponse& audit) {
   std::string text = fmt::format("{}: {}\n{}\n", MakePrintable(audit.policy_name()),
                                  VerdictName(audit.verdict()), What(audit));
   for (const v1::RuleResult& rule : audit.rules()) {
-    text +=
-        fmt::format("{}: {} [{}; {}] {}\n", VerdictName(rule.verdict()), MakePrintable(rule.name()),
-                    rule.measure(), rule.limit(), MakePrintable(rule.reason()));
+    const std::string interval =
+        rule.has_interval() ? fmt::format("; 95% interval {}", IntervalText(rule)) : "";
+    text += fmt::format("{}: {} [{}; {}{}] {}\n", VerdictName(rule.verdict()),
+                        MakePrintable(rule.name()), rule.measure(), rule.limit(), interval,
+                        MakePrintable(rule.reason()));
   }
   return text;
 }
@@ -103,17 +113,19 @@ std::string MarkdownCell(const std::string& text) {
 
 std::string AuditMarkdown(const v1::AuditRunsResponse& audit) {
   std::string text = fmt::format(
-      "### {}: {}\n\n{}\n\n| rule | verdict | value | baseline | p corrected | limit | why |\n"
-      "|---|---|--:|--:|--:|---|---|\n",
+      "### {}: {}\n\n{}\n\n| rule | verdict | value | baseline | 95% interval | p corrected | "
+      "limit | "
+      "why |\n|---|---|--:|--:|--:|--:|---|---|\n",
       MarkdownCell(audit.policy_name()), VerdictName(audit.verdict()), MarkdownCell(What(audit)));
   for (const v1::RuleResult& rule : audit.rules()) {
     const bool passed = rule.verdict() == v1::VERDICT_PASS;
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", MarkdownCell(rule.name()),
-                        passed ? "pass" : fmt::format("**{}**", VerdictName(rule.verdict())),
-                        Number(rule.has_value(), rule.value()),
-                        Number(rule.has_baseline_value(), rule.baseline_value()),
-                        MarkdownCell(rule.has_adjusted_p() ? PValue(rule.adjusted_p()) : kAbsent),
-                        MarkdownCell(rule.limit()), MarkdownCell(rule.reason()));
+    text +=
+        fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", MarkdownCell(rule.name()),
+                    passed ? "pass" : fmt::format("**{}**", VerdictName(rule.verdict())),
+                    Number(rule.has_value(), rule.value()),
+                    Number(rule.has_baseline_value(), rule.baseline_value()), IntervalText(rule),
+                    MarkdownCell(rule.has_adjusted_p() ? PValue(rule.adjusted_p()) : kAbsent),
+                    MarkdownCell(rule.limit()), MarkdownCell(rule.reason()));
   }
   return text;
 }

@@ -24,6 +24,10 @@ v1::RuleResult EncodeRule(const RuleResult& rule) {
   out.set_verdict(EncodeVerdict(rule.verdict));
   if (rule.value) out.set_value(*rule.value);
   if (rule.baseline_value) out.set_baseline_value(*rule.baseline_value);
+  if (rule.interval) {
+    out.mutable_interval()->set_lower(rule.interval->lower);
+    out.mutable_interval()->set_upper(rule.interval->upper);
+  }
   out.set_limit(rule.limit);
   if (rule.p) out.set_p(*rule.p);
   if (rule.adjusted_p) out.set_adjusted_p(*rule.adjusted_p);

@@ -1,0 +1,33 @@
+// Resampling: bootstrap draws of samples with replacement, and intervals over them.
+//
+// Draws are the same on every platform: std::mt19937_64 from the seed; draw after draw, each of S
+// indices in turn, as SeededDraws::Index.
+// Thread-safety: one thread at a time; PercentileInterval is pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "server/analysis/summary.h"
+#include "server/base/seeded_draws.h"
+
+namespace sinkd {
+
+class Resampling {
+ public:
+  Resampling(uint64_t seed, size_t samples) : draws_(seed), weights_(samples) {}
+
+  // [S] how often each sample is drawn. Valid until the next call.
+  const std::vector<int32_t>& Draw();
+
+ private:
+  SeededDraws draws_;
+  std::vector<int32_t> weights_;
+};
+
+// From the 2.5% to the 97.5% quantile, linearly interpolated as numpy's default; empty without
+// values.
+std::optional<Interval> PercentileInterval(std::vector<double> values);
+
+}  // namespace sinkd
