@@ -357,7 +357,8 @@ LIST_TABLES: dict[type[Message], Table] = {
         _run,
     ),
     audits.RuleResult: Table(
-        "name measure verdict value? baseline_value? limit p? adjusted_p? reason candidate_n? baseline_n?",
+        "name measure verdict value? baseline_value? limit p? adjusted_p? reason candidate_n? baseline_n? "
+        "lower=interval.lower? upper=interval.upper?",
         (audits.RuleResult,),
         _one,
     ),
