@@ -1,7 +1,9 @@
 // One run: what it is, its summary, one of its samples, its studies.
-import {get, report} from '../api';
+import {ApiError, get, report} from '../api';
+import {sweepCharts} from '../chart';
 import {studySection} from '../charts/studies';
-import {h} from '../dom';
+import {contents} from '../contents';
+import {h, replace} from '../dom';
 import {bytes, decimal, idOf, integer, time, word} from '../format';
 import {nothing} from '../notice';
 import {address, remember} from '../route';
@@ -55,26 +57,45 @@ function levelNote(level: string, all: () => void): HTMLElement {
       h('button', {type: 'button', click: all}, 'All levels'));
 }
 
-function summaryPart(id: string, parameters: URLSearchParams, signal: AbortSignal): HTMLElement {
+interface Part {
+  element: HTMLElement;
+  refresh(): Promise<void>;
+}
+
+// Refreshed, it stays as it is until the new summary is there, and while somebody works with it.
+function summaryPart(id: string, parameters: URLSearchParams, signal: AbortSignal): Part {
   const body = h('div');
-  const show = (level: string) => {
-    remember({level});
+  let shown = parameters.get('level')?.match(/^\d+x\d+$/)?.[0] ?? '';
+  const load = async (level: string) => {
     const [lStart, lifetime] = level.split('x');
-    return fill(body, 'the summary', signal, async () => {
-      const {summary} = await get<GroupSummary>(
-          `${runPath(id)}/summary`, level ? {lStart, lifetime} : {}, signal);
-      if (!summary) return nothing('This run holds no records to sum up.');
-      const select = report || level ?
-          undefined :
-          (start: number, life: number) =>
-              void show(`${start}x${life}`).then(() => body.scrollIntoView());
-      return h(
-          'div', {}, level ? levelNote(level, () => void show('')) : null,
-          summarySections(summary, select));
-    });
+    const {summary} =
+        await get<GroupSummary>(`${runPath(id)}/summary`, level ? {lStart, lifetime} : {}, signal);
+    if (!summary) return nothing('This run holds no records to sum up.');
+    const select = report || level ?
+        undefined :
+        (start: number, life: number) =>
+            void show(`${start}x${life}`).then(() => body.scrollIntoView());
+    return h(
+        'div', {}, level ? levelNote(level, () => void show('')) : null,
+        summarySections(summary, select));
   };
-  void show(parameters.get('level')?.match(/^\d+x\d+$/)?.[0] ?? '');
-  return body;
+  const show = (level: string) => {
+    shown = level;
+    remember({level});
+    return fill(body, 'the summary', signal, () => load(level));
+  };
+  const inUse = () =>
+      body.contains(document.activeElement) || body.querySelector('details[open]') !== null;
+  const refresh = async () => {
+    if (inUse()) return;
+    const level = shown;
+    const content = await load(level);
+    if (signal.aborted || level !== shown || inUse()) return;
+    replace(body, content);
+    sweepCharts();
+  };
+  void show(shown);
+  return {element: body, refresh};
 }
 
 function studies(id: string, signal: AbortSignal): HTMLElement {
@@ -88,14 +109,57 @@ function studies(id: string, signal: AbortSignal): HTMLElement {
   return h('section', {'aria-label': 'Studies'}, h('h2', {}, 'Studies'), body);
 }
 
+const kLookAgain = 5000;  // milliseconds
+const kRest = 10;         // summing up takes at most a tenth of the time
+
+const pause = (time: number) => new Promise((resolve) => setTimeout(resolve, time));
+
+// Looks at an open run again and again, and tells what it has become.
+async function follow(
+    first: Run, signal: AbortSignal, tell: (run: Run, before: Run) => Promise<void>) {
+  let run = first;
+  while (run.state === 'RUN_STATE_OPEN') {
+    await pause(kLookAgain);
+    if (signal.aborted) return;
+    if (document.hidden) continue;
+    try {
+      const before = run;
+      run = (await get<{run?: Run}>(runPath(idOf(first.name)), {}, signal)).run ?? run;
+      const began = performance.now();
+      await tell(run, before);
+      await pause(kRest * (performance.now() - began));
+    } catch (error) {
+      if (error instanceof ApiError && error.trouble === 'missing') return;
+    }
+  }
+}
+
+function whole(run: Run, parameters: URLSearchParams, signal: AbortSignal): HTMLElement {
+  const id = idOf(run.name);
+  const top = h('div', {}, head(run));
+  const summary = summaryPart(id, parameters, signal);
+  const samples = h('div', {}, sampleSection(runPath(id), signal));
+  const said = h('p', {class: 'hint'});
+  const body = h('div', {}, summary.element, samples, studies(id, signal));
+  if (run.state === 'RUN_STATE_OPEN' && !report) {
+    said.textContent = 'This run is open: the page follows it.';
+    void follow(run, signal, async (now, before) => {
+      replace(top, head(now));
+      if (now.state !== 'RUN_STATE_OPEN') said.textContent = 'This run has been completed.';
+      if (now.samples === before.samples && now.state === before.state) return;
+      if (Number(before.samples ?? 0) === 0) replace(samples, sampleSection(runPath(id), signal));
+      await summary.refresh();
+    });
+  }
+  return h('div', {}, top, said, contents(body), body);
+}
+
 export const runView: View = async ({main, parameters, signal}, id) => {
   const body = h('div');
   main.append(
       h('p', {class: 'path'}, h('a', {href: address(['runs'])}, 'Runs')), h('h1', {}, id), body);
   await fill(body, 'the run', signal, async () => {
     const {run = {}} = await get<{run?: Run}>(runPath(id), {}, signal);
-    return h(
-        'div', {}, head(run), summaryPart(id, parameters, signal),
-        sampleSection(runPath(id), signal), studies(id, signal));
+    return whole({name: `runs/${id}`, ...run}, parameters, signal);
   });
 };

@@ -6,6 +6,7 @@ import {curveCharts, tokenChart} from '../charts/attention';
 import {levelChart} from '../charts/levels';
 import {attentionMap, portraitChart} from '../charts/portrait';
 import {markedText} from '../charts/text';
+import {contents} from '../contents';
 import {h, newId, replace} from '../dom';
 import {counted, decimal, idOf, integer, toNumber, visible} from '../format';
 import {choice, kindName, kindNames} from '../kinds';
@@ -228,19 +229,21 @@ function results(answer: Answer): HTMLElement {
   const {element, show} = tokens(record!, alpha, choose);
   show(record!.primary?.position ?? 0);
   const {portrait} = record!;
-  return h(
-      'div', {}, head(answer),
-      record!.undecided ?
-          h('p', {class: 'warning'}, 'Undecided: some margin is too small for bfloat16.') :
-          null,
-      (summary?.notes ?? []).map((note) => h('p', {class: 'warning'}, note)),
-      section('Text and sinks', element),
+  const parts = h(
+      'div', {}, section('Text and sinks', element),
       section(
           'Maps', portraitChart(record!, alpha && choose),
           alpha && portrait ? attentionMap(record!, portrait, alpha, choose) : null),
       section('Curves', curveCharts(record!)),
       section(
           'Levels', summary?.levels ? levelPart(summary.levels) : null, sinkTable(record!)));
+  return h(
+      'div', {}, head(answer),
+      record!.undecided ?
+          h('p', {class: 'warning'}, 'Undecided: some margin is too small for bfloat16.') :
+          null,
+      (summary?.notes ?? []).map((note) => h('p', {class: 'warning'}, note)),
+      contents(parts), parts);
 }
 
 function modelField(models: Model[], chosen: string): HTMLSelectElement {
