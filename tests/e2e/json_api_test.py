@@ -103,6 +103,17 @@ class Bodies(ApiCase):
         return [json_format.ParseDict(each, runs.SummarizeRunsResponse())
                 for each in self.get("summaries", **query).json()["summaries"]]
 
+    def test_runs_of_different_parameters(self):
+        [both] = self.summaries(run=["full", "small"])
+        [full] = self.summaries(run="full")
+        self.assertEqual(both.summary.samples, full.summary.samples + 3)
+        self.assertFalse(both.summary.HasField("scores"))
+        self.assertEqual({each.field for each in both.differences},
+                         {"scores", "regression", "sink_rate", "compensation"})
+        [expected] = self.site.runs.SummarizeRuns(runs.SummarizeRunsRequest(
+            names=["runs/full", "runs/small"], common=True))
+        self.assertEqual(both, expected)
+
     def test_summaries_of_many_runs(self):
         by = runs.SummaryGrouping.Value
         small = {"names": ["runs/small", "runs/empty-00"]}
@@ -250,9 +261,6 @@ class Refusals(ApiCase):
             self.refused(f"/api/v1/runs/{name}", 400, "INVALID_RUN_NAME", "id")
             self.refused(f"/api/v1/models/{name}", 400, "INVALID_MODEL_NAME", "id")
         self.refused("/api/v1/runs/%", 400, "ADDRESS_MALFORMED")
-
-    def test_runs_of_different_parameters(self):
-        self.refused("/api/v1/summaries?run=full&run=small", 409, "RUNS_DIFFER")
 
     def test_an_address_of_any_length(self):
         self.refused("/api/v1/runs?model=" + "x" * 9000, 414, "ADDRESS_TOO_LONG")

@@ -76,6 +76,11 @@ def run_answers():
     one_level = planted_runs.summary("demo-a", level=(12, 5))
     yield "/api/v1/runs/demo-a/summary", level, as_json(one_level)
     groups = [planted_runs.summary(name) for name in ("demo-a", "demo-b")]
+    levels = groups[1].differences.add(field="levels.top_tokens")
+    levels.values.add(value="10", run_count=3, run="runs/demo-b")
+    levels.values.add(value="3", run_count=1, run="runs/nightly-00")
+    groups[1].differences.add(field="scores").values.add(
+        value="not asked for", run_count=4, run="runs/demo-b")
     yield "/api/v1/summaries", {}, {"summaries": [as_json(each) for each in groups]}
 
 

@@ -114,6 +114,13 @@ test('an empty run says what it has not', async ({page, site}) => {
 test('groups are summed up', async ({page, site}) => {
   await open(page, `${site}/#/groups?grouping=LABEL&label=stage`);
   await expect.poll(() => marks(figure(page, 'Secondary sinks per 1,000 tokens'))).toHaveLength(2);
+  const table = page.getByRole('table', {name: 'Differences'});
+  await expect(table.locator('tbody tr')).toHaveText([
+    'demo-blevels.top_tokens10: demo-b and 2 other runs3: nightly-00',
+    'demo-bscoresnot asked for: demo-b and 3 other runs'
+  ]);
+  await table.getByRole('link', {name: 'nightly-00'}).click();
+  await expect(page.getByRole('heading', {level: 1})).toHaveText('nightly-00');
 });
 
 test('a run that is not there is told', async ({page, site, errors}) => {

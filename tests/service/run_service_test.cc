@@ -1,5 +1,9 @@
 #include "server/service/runs/run_service.h"
 
+#include <cstdint>
+#include <map>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,6 +19,7 @@ using testing::DetailsOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using testing::RunningServer;
 using ::testing::SizeIs;
 using testing::TextSample;
@@ -329,6 +334,62 @@ TEST_F(RunServiceTest, RunsOfDifferentParametersShareNoSummaryUnlessASpecFitsBot
   request.mutable_spec()->mutable_compensation();
   EXPECT_THAT(Summarize(request), IsEmpty());
   EXPECT_EQ(Reason(), "RUN_LACKS_ANALYSIS");
+}
+
+// Values as text, each with the number of runs that have it.
+std::map<std::string, int64_t> ValuesOf(const v1::SpecDifference& difference) {
+  std::map<std::string, int64_t> values;
+  for (const v1::SpecValue& value : difference.values()) values[value.value()] = value.run_count();
+  return values;
+}
+
+TEST_F(RunServiceTest, WhatRunsHaveInCommonIsSummedUpAndTheRestIsNamed) {
+  Fill("a", 3);
+  Fill("b", 2);
+  v1::AnalysisSpec spec = RunSpec("c");
+  spec.mutable_levels()->set_top_tokens(3);
+  spec.clear_scores();
+  spec.mutable_sink_rate();
+  ASSERT_TRUE(Analyze(spec, {TextSample("a!!")}).status.ok());
+  v1::SummarizeRunsRequest request;
+  request.mutable_filter();
+  request.set_common(true);
+  const auto all = Summarize(request);
+  ASSERT_THAT(all, SizeIs(1)) << status_.error_message();
+  EXPECT_EQ(all[0].summary().samples(), 6);
+  EXPECT_EQ(all[0].summary().levels().secondary(), 0 + 1 + 2 + 0 + 1 + 2);
+  EXPECT_FALSE(all[0].summary().has_scores());
+  EXPECT_FALSE(all[0].summary().has_sink_rate());
+  EXPECT_EQ(all[0].spec().levels().top_tokens(), 10) << "the oldest run's";
+  std::map<std::string, std::map<std::string, int64_t>> differences;
+  for (const auto& each : all[0].differences()) differences[each.field()] = ValuesOf(each);
+  using Counts = std::map<std::string, int64_t>;
+  EXPECT_THAT(differences,
+              ElementsAre(Pair("levels.top_tokens", Counts{{"10", 2}, {"3", 1}}),
+                          Pair("scores", Counts{{"asked for", 2}, {"not asked for", 1}}),
+                          Pair("sink_rate", Counts{{"asked for", 1}, {"not asked for", 2}})));
+  request.set_grouping(v1::SUMMARY_GROUPING_RUN);
+  for (const auto& each : Summarize(request)) EXPECT_THAT(each.differences(), IsEmpty());
+}
+
+TEST_F(RunServiceTest, SinksFoundDifferentlyAreNotSummedUpTogether) {
+  Fill("a", 3);
+  v1::AnalysisSpec spec = RunSpec("b");
+  spec.mutable_detection()->set_cosine_threshold(0.5);
+  spec.mutable_sink_rate();
+  ASSERT_TRUE(Analyze(spec, {TextSample("a!")}).status.ok());
+  v1::SummarizeRunsRequest request;
+  request.mutable_filter();
+  request.set_common(true);
+  const auto all = Summarize(request);
+  ASSERT_THAT(all, SizeIs(1)) << status_.error_message();
+  EXPECT_EQ(all[0].summary().samples(), 4);
+  EXPECT_FALSE(all[0].summary().has_levels());
+  EXPECT_FALSE(all[0].spec().has_detection());
+  ASSERT_GE(all[0].differences_size(), 1);
+  EXPECT_EQ(all[0].differences(0).field(), "detection.cosine_threshold");
+  EXPECT_EQ(all[0].differences(0).values(0).value(), "0.5");
+  EXPECT_EQ(all[0].differences(0).values(0).run(), "runs/b");
 }
 
 TEST_F(RunServiceTest, StudiesComeBackOldestFirst) {

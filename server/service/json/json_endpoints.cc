@@ -159,6 +159,7 @@ Body ListSummaries(const JsonCall& call) {
                             .fix = "give both or neither; label.KEY=VALUE chooses runs"});
   }
   if (label) request.set_label(*label);
+  request.set_common(true);
   SINKD_ASSIGN_OR_RETURN(const auto source, SendSummaries(*store, request));
   return ListAll<v1::SummarizeRunsResponse>("summaries", *source, call.stop);
 }

@@ -13,6 +13,7 @@
 #include "server/service/analyze/codec_detection.h"
 #include "server/service/analyze/codec_spec.h"
 #include "server/service/runs/codec_run.h"
+#include "server/service/runs/common_spec.h"
 #include "server/store/run_rules.h"
 
 namespace sinkd {
@@ -135,7 +136,7 @@ absl::Status Differ(const std::string& first, const Run& second) {
                    " were made with different parameters"),
       {.reason = "RUNS_DIFFER",
        .subject = RunName(second.id),
-       .fix = "group by run, choose runs of the same parameters, or give spec"});
+       .fix = "group by run, choose runs of the same parameters, give spec, or set common"});
 }
 
 constexpr int32_t kMostPoints = 100000;
@@ -155,34 +156,56 @@ int64_t SinksFitted(const Run& run, const RegressionParameters& parameters) {
   return sinks.secondary + (parameters.include_primary ? sinks.primary : 0);
 }
 
+// A group while runs are put into it.
+struct Filling {
+  RunGroup group;
+  std::vector<RunMaking> runs;  // with `common` only
+  int64_t fitted = 0;
+};
+
+absl::Status Put(const Run& run, const sinks::v1::SummarizeRunsRequest& request, bool is_new,
+                 Filling& into) {
+  SINKD_ASSIGN_OR_RETURN(AnalysisSpec spec, SpecFor(run, request));
+  RunGroup& group = into.group;
+  if (request.common()) {
+    into.runs.push_back({RunName(run.id), absl::StrCat("models/", run.model_id), spec});
+  }
+  if (is_new) {
+    group.spec = std::move(spec);
+    group.common = request.common();
+  } else if (request.common()) {
+    group.spec = CommonSpec(group.spec, spec);
+  } else if (!(group.spec == spec)) {
+    return Differ(group.runs.front(), run);
+  }
+  group.runs.push_back(run.id);
+  group.samples += run.counts.samples - run.counts.failed_samples;
+  group.tokens += run.counts.tokens;
+  if (group.spec.regression) into.fitted += SinksFitted(run, *group.spec.regression);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<RunGroup>> FindRunGroups(
     RunStore& store, const sinks::v1::SummarizeRunsRequest& request) {
   SINKD_RETURN_IF_ERROR(CheckPoints(request.regression_points()));
   SINKD_ASSIGN_OR_RETURN(const std::vector<Run> runs, FindRuns(store, request));
-  std::map<std::optional<std::string>, RunGroup> groups;
-  std::map<std::optional<std::string>, int64_t> fitted;
+  std::map<std::optional<std::string>, Filling> groups;
   for (const Run& run : runs) {
     SINKD_ASSIGN_OR_RETURN(const std::optional<std::string> name, GroupOf(run, request));
-    SINKD_ASSIGN_OR_RETURN(AnalysisSpec spec, SpecFor(run, request));
-    const auto [group, is_new] = groups.try_emplace(name);
-    if (is_new) {
-      group->second = {.name = name.value_or(""), .spec = std::move(spec)};
-    } else if (!(group->second.spec == spec)) {
-      return Differ(group->second.runs.front(), run);
-    }
-    group->second.runs.push_back(run.id);
-    const auto& regression = group->second.spec.regression;
-    if (regression) fitted[name] += SinksFitted(run, *regression);
+    const auto [found, is_new] = groups.try_emplace(name);
+    SINKD_RETURN_IF_ERROR(Put(run, request, is_new, found->second));
   }
   std::vector<RunGroup> sorted;
-  for (auto& [name, group] : groups) {
+  for (auto& [name, filled] : groups) {
+    RunGroup& group = sorted.emplace_back(std::move(filled.group));
+    group.name = name.value_or("");
+    group.differences = SpecDifferences(filled.runs);
     const int32_t most = request.regression_points();
-    if (most > 0 && group.spec.regression && fitted[name] <= most) {
+    if (most > 0 && group.spec.regression && filled.fitted <= most) {
       group.spec.regression->points = true;
     }
-    sorted.push_back(std::move(group));
   }
   return sorted;
 }

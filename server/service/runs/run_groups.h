@@ -2,10 +2,12 @@
 //
 // Thread-safety: one thread, which may wait for the store.
 // Errors: those of RunStore; INVALID_ARGUMENT for a request that names nothing; FAILED_PRECONDITION
-// RUNS_DIFFER for runs of one group that were made with different parameters, and
+// RUNS_DIFFER for runs of one group that were made with different parameters, unless `common` is
+// set, and
 // RUN_LACKS_ANALYSIS for a run whose records do not hold what is asked for.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,11 @@ struct RunGroup {
   std::string name;               // as SummarizeRunsResponse.group
   std::vector<std::string> runs;  // ids, by time of making and id
   AnalysisSpec spec;              // what they are folded with
+  // With `common`; the counts are those of what the runs hold.
+  std::vector<sinks::v1::SpecDifference> differences;
+  bool common = false;
+  int64_t samples = 0;
+  int64_t tokens = 0;
 };
 
 // Groups by name.

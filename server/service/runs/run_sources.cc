@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,19 +82,41 @@ class SummarySource final : public ReplySource {
   absl::StatusOr<Message> Next(const std::stop_token& stop) override {
     if (next_ == groups_.size()) return std::nullopt;
     const RunGroup& group = groups_[next_++];
-    RunFold fold(group.spec, level_);
-    for (const std::string& run : group.runs) SINKD_RETURN_IF_ERROR(fold.Add(store_, run, stop));
     sinks::v1::SummarizeRunsResponse response;
+    SINKD_RETURN_IF_ERROR(Fold(group, stop, response));
     response.set_group(group.name);
     const size_t listed = std::min<size_t>(group.runs.size(), kMaxListedRuns);
     for (size_t i = 0; i < listed; ++i) response.add_runs(RunName(group.runs[i]));
     response.set_run_count(static_cast<int64_t>(group.runs.size()));
-    *response.mutable_summary() = EncodeSummary(fold.Report());
-    *response.mutable_spec() = EncodeAnalyses(fold.spec());
+    for (const auto& difference : group.differences) *response.add_differences() = difference;
     return SerializeMessage(response);
   }
 
  private:
+  absl::Status Fold(const RunGroup& group, const std::stop_token& stop,
+                    sinks::v1::SummarizeRunsResponse& response) {
+    RunFold fold(group.spec, level_);
+    for (const std::string& run : group.runs) {
+      const absl::Status added = fold.Add(store_, run, stop);
+      const std::optional<ErrorDetail> why = GetErrorDetail(added);
+      if (group.common && why && why->reason == "LAYERS_DIFFER") {
+        response.mutable_summary()->set_samples(group.samples);
+        response.mutable_summary()->set_positions(group.tokens);
+        response.mutable_summary()->add_notes(
+            "the models' numbers of layers differ, so that only samples and tokens are summed up");
+        return absl::OkStatus();
+      }
+      SINKD_RETURN_IF_ERROR(added);
+    }
+    *response.mutable_summary() = EncodeSummary(fold.Report());
+    *response.mutable_spec() = EncodeAnalyses(fold.spec());
+    const bool other_sinks = std::any_of(
+        group.differences.begin(), group.differences.end(),
+        [](const auto& difference) { return difference.field().starts_with("detection."); });
+    if (other_sinks) response.mutable_spec()->clear_detection();
+    return absl::OkStatus();
+  }
+
   RunStore& store_;
   const LevelFilter level_;
   const std::vector<RunGroup> groups_;

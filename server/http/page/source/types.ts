@@ -175,12 +175,18 @@ export interface Summary {
   learnedSinks?: {samples?: Int64; mass?: number[]};
 }
 
+export interface SpecDifference {
+  field?: string;
+  values?: {value?: string; runCount?: Int64; run?: string}[];
+}
+
 export interface GroupSummary {
   group?: string;
   runs?: string[];
   runCount?: Int64;
   summary?: Summary;
-  spec?: Spec
+  spec?: Spec;
+  differences?: SpecDifference[];
 }
 
 export interface Sink {

@@ -2,7 +2,7 @@
 import {get} from '../api';
 import {lineChart} from '../charts/lines';
 import {h} from '../dom';
-import {decimal, idOf, integer, percent} from '../format';
+import {counted, decimal, idOf, integer, percent} from '../format';
 import {nothing} from '../notice';
 import {address} from '../route';
 import {table} from '../table';
@@ -27,6 +27,23 @@ function form(grouping: string, label: string): HTMLElement {
         {grouping: String(data.get('grouping')), label: String(data.get('label')).trim()});
   });
   return element;
+}
+
+// What runs of one group do not share, and so no summary shows.
+function differences(list: GroupSummary[], names: string[]): HTMLElement|null {
+  const rows = list.flatMap(
+      (each, i) => (each.differences ?? []).map((difference) => [
+        names[i], difference.field, h('ul', {class: 'plain'}, (difference.values ?? []).map(
+            ({value, runCount, run}) => h('li', {}, `${value || 'none'}: `,
+                h('a', {href: address(['runs', idOf(run)])}, idOf(run)),
+                Number(runCount) > 1 ? ` and ${counted(Number(runCount) - 1, 'other run')}` : '')))
+      ]));
+  if (rows.length === 0) return null;
+  return h(
+      'section', {'aria-label': 'What the runs differ in'}, h('h2', {}, 'What the runs differ in'),
+      h('p', {class: 'aside'},
+        'Above is what all runs of a group share. Analyses that not all of them hold are left out.'),
+      table({columns: ['group', 'parameter', 'values'], rows, words: [0, 1, 2]}, 'Differences'));
 }
 
 function groups(list: GroupSummary[]): HTMLElement {
@@ -59,7 +76,10 @@ function groups(list: GroupSummary[]): HTMLElement {
                      integer(summary?.levels?.distinctLevels),
                      decimal(summary?.scores?.primaryPosition?.mean)]),
           },
-          'Groups'));
+          'Groups'),
+      [...new Set(list.flatMap(({summary}) => summary?.notes ?? []))].map(
+          (note) => h('p', {class: 'warning'}, note)),
+      differences(list, names));
 }
 
 export const groupsView: View = async ({main, parameters, signal}) => {

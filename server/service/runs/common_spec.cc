@@ -1,0 +1,106 @@
+#include "server/service/runs/common_spec.h"
+
+#include <map>
+#include <optional>
+#include <set>
+
+#include <absl/strings/str_cat.h>
+#include <google/protobuf/text_format.h>
+
+#include "server/analysis/sink_scores.h"
+#include "server/service/analyze/codec_spec.h"
+
+namespace sinkd {
+namespace {
+
+namespace v1 = ::sinks::v1;
+using Values = std::map<std::string, std::string>;  // by path
+
+constexpr char kAskedFor[] = "asked for";
+constexpr char kNotAskedFor[] = "not asked for";
+
+ScoreParameters AlphaOf(const AnalysisSpec& spec) {
+  ScoreParameters parameters = ScoresOf(spec);
+  parameters.curves = parameters.all_positions = false;
+  return parameters;
+}
+
+void AddValues(const google::protobuf::Message& message, const std::string& prefix,
+               Values& values) {
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  reflection.ListFields(message, &fields);
+  for (const google::protobuf::FieldDescriptor* field : fields) {
+    const std::string path = prefix + field->name();
+    std::string& value = values[path];
+    if (field->message_type() != nullptr) {
+      value = kAskedFor;
+      AddValues(reflection.GetMessage(message, field), path + ".", values);
+    } else {
+      google::protobuf::TextFormat::PrintFieldValueToString(message, field, -1, &value);
+    }
+  }
+}
+
+Values ValuesOf(const RunMaking& run) {
+  v1::AnalysisSpec spec = EncodeAnalyses(run.spec);
+  if (spec.has_scores()) {  // these add numbers to records, and change no summary
+    spec.mutable_scores()->clear_curves();
+    spec.mutable_scores()->clear_all_positions();
+  }
+  spec.clear_portrait();
+  Values values;
+  AddValues(spec, "", values);
+  values["model"] = run.model;
+  return values;
+}
+
+// The value at `path`; nullopt for a parameter of an analysis that the run did not ask for.
+std::optional<std::string> ValueAt(const Values& values, const std::string& path) {
+  if (const auto found = values.find(path); found != values.end()) return found->second;
+  const size_t dot = path.rfind('.');
+  if (dot == std::string::npos) return kNotAskedFor;
+  if (values.find(path.substr(0, dot)) == values.end()) return std::nullopt;
+  return "";
+}
+
+}  // namespace
+
+AnalysisSpec CommonSpec(const AnalysisSpec& a, const AnalysisSpec& b) {
+  AnalysisSpec common = a;
+  const bool sinks = a.detection == b.detection;
+  const bool attention = sinks && AlphaOf(a) == AlphaOf(b);
+  if (!attention || !b.scores) common.scores.reset();
+  if (!attention || !b.regression) common.regression.reset();
+  if (!attention || !b.compensation) common.compensation.reset();
+  if (!sinks || !b.levels) common.levels.reset();
+  if (!(AlphaOf(a) == AlphaOf(b) && a.sink_rate == b.sink_rate)) common.sink_rate.reset();
+  return common;
+}
+
+std::vector<v1::SpecDifference> SpecDifferences(std::span<const RunMaking> runs) {
+  std::vector<Values> all;
+  std::set<std::string> paths;
+  for (const RunMaking& run : runs) {
+    for (const auto& [path, value] : all.emplace_back(ValuesOf(run))) paths.insert(path);
+  }
+  std::vector<v1::SpecDifference> differences;
+  for (const std::string& path : paths) {
+    std::map<std::string, v1::SpecValue> values;
+    for (size_t i = 0; i < runs.size(); ++i) {
+      const std::optional<std::string> text = ValueAt(all[i], path);
+      if (!text) continue;
+      v1::SpecValue& value = values[*text];
+      if (!value.has_run()) value.set_run(runs[i].run);
+      value.set_value(*text);
+      value.set_run_count(value.run_count() + 1);
+    }
+    if (values.size() < 2) continue;
+    v1::SpecDifference& difference = differences.emplace_back();
+    difference.set_field(path);
+    for (auto& [text, value] : values) *difference.add_values() = std::move(value);
+  }
+  return differences;
+}
+
+}  // namespace sinkd
