@@ -7,6 +7,7 @@
 
 #include "server/analysis/catalog.h"
 #include "server/analysis/learned_sinks.h"
+#include "server/analysis/outlier_tokens.h"
 #include "server/analysis/sink_detection.h"
 #include "server/analysis/sink_scores.h"
 #include "server/analysis/trace_check.h"
@@ -69,6 +70,7 @@ absl::StatusOr<SampleRecord> BuildRecord(const AnalysisSpec& spec, const SampleF
   if (record.portrait && token_text) {
     for (const int32_t id : facts.token_ids) record.portrait->token_texts.push_back(token_text(id));
   }
+  record.outliers = FindOutlierTokens(trace, facts.token_ids);
   if (RequiredTrace(spec).attention) record.learned_sink_mass = LearnedSinkMass(trace);
   return record;
 }

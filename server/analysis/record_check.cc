@@ -60,6 +60,7 @@ class RecordChecker {
     if (record_.compensation) SINKD_RETURN_IF_ERROR(CheckCompensation(*record_.compensation));
     if (record_.sink_rate) SINKD_RETURN_IF_ERROR(CheckSinkRate(*record_.sink_rate));
     if (record_.portrait) SINKD_RETURN_IF_ERROR(CheckPortrait(*record_.portrait));
+    if (record_.outliers) SINKD_RETURN_IF_ERROR(CheckOutliers(*record_.outliers));
     if (record_.learned_sink_mass.empty()) return absl::OkStatus();
     return Curve(whole, "learned_sink_mass", record_.learned_sink_mass, -kRounding, 1 + kRounding);
   }
@@ -212,6 +213,24 @@ class RecordChecker {
     const int64_t norms = record_.layers * portrait.columns;
     SINKD_RETURN_IF_ERROR(Size(part, "state_norms", portrait.state_norms.size(), norms, norms));
     return Numbers(part, "state_norms", portrait.state_norms, 0, kAny);
+  }
+
+  absl::Status CheckOutliers(const OutlierTokens& outliers) const {
+    const Part whole{"outliers"};
+    SINKD_RETURN_IF_ERROR(Integer(whole, "count", outliers.count, 0, record_.positions));
+    const int64_t listed = std::min<int64_t>(outliers.count, kMostOutliers);
+    SINKD_RETURN_IF_ERROR(Size(whole, "largest", outliers.largest.size(), listed, listed));
+    int64_t least = 0;
+    for (size_t i = 0; i < outliers.largest.size(); ++i) {
+      const Part part{"outliers.largest", static_cast<int64_t>(i)};
+      const OutlierToken& token = outliers.largest[i];
+      SINKD_RETURN_IF_ERROR(
+          Integer(part, "position", token.position, least, record_.positions - 1));
+      SINKD_RETURN_IF_ERROR(Integer(part, "token_id", token.token_id, 0, kMostCount));
+      SINKD_RETURN_IF_ERROR(Number(part, "ratio", token.ratio, kOutlierRatio, kAny));
+      least = int64_t{token.position} + 1;
+    }
+    return absl::OkStatus();
   }
 
   const SampleRecord& record_;

@@ -55,6 +55,20 @@ struct SinkRateCounts {
   int64_t undefined = 0;      // positions without a value (exclude_self at the last one)
 };
 
+// A token whose MLP input has an outlier in some layer (Trace::outlier_ratio).
+struct OutlierToken {
+  int32_t position = 0;
+  int32_t token_id = 0;
+  double ratio = 0;
+};
+
+struct OutlierTokens {
+  int64_t count = 0;
+  std::vector<OutlierToken> largest;  // ascending positions; at most kMostOutliers, by ratio
+};
+
+inline constexpr size_t kMostOutliers = 100;
+
 // A sample's text and norms (portrait.h).
 struct Portrait {
   std::vector<std::string> token_texts;  // [T]
@@ -85,6 +99,7 @@ struct SampleRecord {
   // when the model has none, or no analysis looked at attention.
   std::vector<float> learned_sink_mass;
   std::optional<Portrait> portrait;
+  std::optional<OutlierTokens> outliers;  // empty where they were not counted
 };
 
 }  // namespace sinkd

@@ -48,6 +48,10 @@ absl::Status CheckSizes(const AnalysisSpec& spec, const Trace& trace,
     return Internal(
         absl::StrCat("trace has a prefix of ", trace.prefix, " where ", prefix, " is needed"));
   }
+  if (!trace.outlier_ratio.empty() && trace.outlier_ratio.size() != Trace::At(trace.positions)) {
+    return Internal(absl::StrCat("trace has ", trace.outlier_ratio.size(),
+                                 " ratios of outliers for ", trace.positions, " positions"));
+  }
   for (const Array& array : arrays) {
     const auto wanted = Trace::At(trace.layers * array.rows * array.length);
     const bool absent = array.values->empty() && !array.required;

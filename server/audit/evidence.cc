@@ -41,6 +41,13 @@ void Evidence::Add(std::string_view key, const SampleRecord& record) {
   unit->primaries.push_back({.position = record.primary.position,
                              .window_start = record.window_start,
                              .window_end = record.window_end});
+  if (record.outliers) {
+    unit->outliers += record.outliers->count;
+    unit->outlier_tokens += record.positions;
+    for (const OutlierToken& token : record.outliers->largest) {
+      unit->outlier_ids.push_back(token.token_id);
+    }
+  }
   for (const Sink& sink : record.sinks) {
     if (sink.kind != SinkKind::kSecondary) continue;
     unit->sinks.push_back({.position = sink.position,

@@ -47,6 +47,9 @@ struct AuditUnit {
   std::vector<Sum> numbers;                  // one per row of SampleNumbers
   std::vector<std::vector<int32_t>> layers;  // one list per row of SampleLayers
   std::vector<PrimarySink> primaries;        // one per record
+  int64_t outliers = 0;                      // outlier tokens
+  int64_t outlier_tokens = 0;                // tokens of the records that count outliers
+  std::vector<int32_t> outlier_ids;          // of the outliers that records list
   std::vector<SecondarySink> sinks;
 };
 

@@ -1,8 +1,11 @@
 // Means over samples, and secondary sinks per token: ratios of two sums.
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "server/audit/measures.h"
+#include "server/base/str_cat.h"
 
 namespace sinkd {
 namespace {
@@ -59,6 +62,38 @@ Measure RatioMeasure(std::string_view name, std::string_view text, TermsOf terms
   return measure;
 }
 
+// "by token id: 198 (12), 11 (1)": the tokens that are outliers most often.
+std::string TellOutliers(UnitSpan units) {
+  constexpr size_t kTold = 5;
+  std::map<int32_t, int64_t> counts;
+  for (const AuditUnit* unit : units) {
+    for (const int32_t id : unit->outlier_ids) ++counts[id];
+  }
+  std::vector<std::pair<int32_t, int64_t>> order(counts.begin(), counts.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (size_t i = 0; i < std::min(order.size(), kTold); ++i) {
+    text += StrCat(i == 0 ? "by token id: " : ", ", order[i].first, " (", order[i].second, ")");
+  }
+  if (order.size() > kTold) text += StrCat(" and ", order.size() - kTold, " more ids");
+  return text.empty() ? "no outlier token" : text;
+}
+
+Measure OutlierMeasure() {
+  Measure measure = RatioMeasure("outliers_per_1000_tokens", "outlier tokens per 1,000 tokens",
+                                 [](const AuditUnit& unit) {
+                                   return Terms{.above = 1000 * static_cast<double>(unit.outliers),
+                                                .below = static_cast<double>(unit.outlier_tokens)};
+                                 });
+  measure.read = [read = measure.read](const MeasureOptions& options, UnitSpan units) {
+    Reading reading = read(options, units);
+    reading.detail = reading.value ? TellOutliers(units) : "its records do not count outliers";
+    return reading;
+  };
+  return measure;
+}
+
 }  // namespace
 
 void AddNumberMeasures(std::vector<Measure>& measures) {
@@ -67,6 +102,7 @@ void AddNumberMeasures(std::vector<Measure>& measures) {
         return Terms{.above = 1000 * static_cast<double>(unit.sinks.size()),
                      .below = static_cast<double>(unit.tokens)};
       }));
+  measures.push_back(OutlierMeasure());
   for (size_t i = 0; i < SampleNumbers().size(); ++i) {
     const SampleNumber& number = SampleNumbers()[i];
     measures.push_back(RatioMeasure(number.measure, number.text, [i](const AuditUnit& unit) {

@@ -26,6 +26,9 @@ struct TraceRequest {
   bool operator==(const TraceRequest&) const = default;
 };
 
+// A token is an outlier if the largest entry of its MLP input is so many times the median or more.
+inline constexpr float kOutlierRatio = 64;
+
 struct Trace {
   int64_t layers = 0;      // L
   int64_t positions = 0;   // T
@@ -36,8 +39,11 @@ struct Trace {
   std::vector<float> state_norm;        // [L, T]    ||state[l,t]||2
   std::vector<float> candidate_cosine;  // [L, N, T] cos(state[l,t], state[l,c]); 0 for zero vectors
   std::vector<float> mlp_norm;          // [L, T]    ||mlp_out[l,t]||2
-  std::vector<float> attention_sum;     // [L, H, T] sum over queries i >= k of A[l,h,i,k]
-  std::vector<float> attention_self;    // [L, H, T] A[l,h,k,k]
+  // [T] max |mlp_in[l,t]| / median |mlp_in[l,t]|, the largest over the layers; 0 where it is under
+  // kOutlierRatio in all of them. The median is the lower of the two in the middle.
+  std::vector<float> outlier_ratio;
+  std::vector<float> attention_sum;         // [L, H, T] sum over queries i >= k of A[l,h,i,k]
+  std::vector<float> attention_self;        // [L, H, T] A[l,h,k,k]
   std::vector<float> prefix_attention_sum;  // [L, H, P] as attention_sum, over queries i < P
   // [L, H] share of the softmax that goes to the head's learned sink, as the mean over queries;
   // empty for a model without learned sinks.

@@ -32,6 +32,20 @@ TEST(EvidenceTest, TakesRecordsOfOneKeyAsOneUnit) {
   }
 }
 
+TEST(EvidenceTest, CountsOutliersOverTheRecordsThatDo) {
+  SampleRecord record = MakeSample({}, 200);
+  record.outliers = {.count = 3, .largest = {{1, 7, 80}, {2, 7, 90}, {3, 9, 64}}};
+  Evidence evidence(0);
+  evidence.Add("a", record);
+  evidence.Add("b", MakeSample({}, 999));  // of a version that did not count them
+  const Policy policy = testing::ReadPolicyOrDie(
+      "name: a\nrules: [{measure: outliers_per_1000_tokens, at_most: 15, min_samples: 1}]");
+  const RuleResult rule = testing::AuditOrDie(policy, evidence, nullptr).rules.at(0);
+  EXPECT_EQ(rule.value, 15);
+  EXPECT_EQ(rule.candidate_n, 1);
+  EXPECT_EQ(rule.reason, "15 is within the limit; by token id: 7 (2), 9 (1)");
+}
+
 TEST(EvidenceTest, KeepsNoMoreThanItMayAndTheSameSamplesOfTwoSets) {
   const Evidence::Limits limits = {.most_units = 50, .most_sinks = 1000};
   Evidence first(3, limits);

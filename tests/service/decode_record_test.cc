@@ -97,6 +97,10 @@ sinks::v1::SampleRecord FullRecord() {
     record.mutable_compensation()->set_primary(i, 0.5F + 0.25F * static_cast<float>(i));
     record.set_learned_sink_mass(i, 0.125F + 0.25F * static_cast<float>(i));
   }
+  record.mutable_outliers()->set_count(Filler::kRepeats);
+  for (sinks::v1::OutlierToken& token : *record.mutable_outliers()->mutable_largest()) {
+    token.set_ratio(64 + token.ratio());
+  }
   record.mutable_sink_rate()->set_cells(4096);
   record.mutable_sink_rate()->set_undefined(1);
   record.mutable_portrait()->set_columns(1);
@@ -289,6 +293,16 @@ INSTANTIATE_TEST_SUITE_P(
         BadRecord{"MoreUndefinedThanPositions",
                   [](auto& record) { record.mutable_sink_rate()->set_undefined(3); },
                   "sink_rate.undefined", "3", "it is from 0 to 2"},
+        BadRecord{"MoreOutliersThanPositions",
+                  [](auto& record) { record.mutable_outliers()->set_count(1001); },
+                  "outliers.count", "1001", "it is from 0 to 1000"},
+        BadRecord{"OutliersThatAreNotListed",
+                  [](auto& record) { record.mutable_outliers()->set_count(500); },
+                  "outliers.largest", "2 values", "it has 100"},
+        BadRecord{
+            "OutlierThatIsNone",
+            [](auto& record) { record.mutable_outliers()->mutable_largest(1)->set_ratio(63.5); },
+            "outliers.largest[1].ratio", "63.5", "it is finite, from 64 on"},
         BadRecord{"TooManyColumns",
                   [](auto& record) { record.mutable_portrait()->set_columns(1001); },
                   "portrait.columns", "1001", "it is from 1 to 1000"},

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
+#include <tuple>
 
 #include <ATen/ATen.h>
 
@@ -16,6 +18,7 @@ TraceBuilder::TraceBuilder(const DecoderSpec& spec, const TraceRequest& request,
   const at::TensorOptions options = at::TensorOptions().dtype(at::kFloat).device(device);
   state_norm_ = at::zeros({layers_, offsets.back()}, options);
   mlp_norm_ = at::zeros({layers_, offsets.back()}, options);
+  outlier_ = at::zeros({offsets.back()}, options);
   for (const EqualSamples& of : GroupByLength(offsets)) {
     Equals& equals = equals_.emplace_back(Equals{.of = of});
     const int64_t length = of.length;
@@ -35,6 +38,7 @@ TraceBuilder::TraceBuilder(const DecoderSpec& spec, const TraceRequest& request,
 bool TraceBuilder::Wants(Site site, int64_t block) const {
   const bool normed = block == layers_ - 1 && request_.last_state == LastState::kNormed;
   switch (site) {
+    case Site::kMlpIn:
     case Site::kMlpOut:
       return true;
     case Site::kResidPost:
@@ -47,11 +51,27 @@ bool TraceBuilder::Wants(Site site, int64_t block) const {
 }
 
 void TraceBuilder::OnRows(Site site, int64_t block, int64_t first_row, const at::Tensor& rows) {
-  if (site == Site::kMlpOut) {
+  if (site == Site::kMlpIn) {
+    OnMlpInput(first_row, rows);
+  } else if (site == Site::kMlpOut) {
     mlp_norm_.select(0, block).narrow(0, first_row, rows.size(0)).copy_(EuclideanNorms(rows));
   } else {
     OnState(block, first_row, rows);
   }
+}
+
+// Medians take long, and few rows have an outlier: one has if half of its entries are small.
+void TraceBuilder::OnMlpInput(int64_t first_row, const at::Tensor& rows) {
+  const at::Tensor sizes = rows.to(at::kFloat).abs();
+  const at::Tensor largest = sizes.amax(1);
+  const at::Tensor small = sizes.le((largest / kOutlierRatio).unsqueeze(1)).sum(1);
+  const at::Tensor found = at::nonzero(small.mul(2).ge(rows.size(1)) & largest.gt(0)).flatten();
+  if (found.size(0) == 0) return;
+  const at::Tensor median = std::get<0>(sizes.index_select(0, found).median(1));
+  const at::Tensor ratio = (largest.index_select(0, found) / median)
+                               .clamp(kOutlierRatio, std::numeric_limits<float>::max());
+  const at::Tensor places = found + first_row;
+  outlier_.index_copy_(0, places, at::maximum(outlier_.index_select(0, places), ratio));
 }
 
 // `rows` are whole samples.
@@ -147,6 +167,8 @@ std::vector<Trace> TraceBuilder::Finish() {
       trace.candidates = equals.cosine.size(2);
       trace.state_norm = norms(state_norm_);
       trace.mlp_norm = norms(mlp_norm_);
+      trace.outlier_ratio = HostValues<float>(
+          outlier_.narrow(0, equals.of.first_row + s * equals.of.length, equals.of.length));
       trace.candidate_cosine = values(equals.cosine);
       if (!request_.attention) continue;
       trace.prefix = equals.prefix_sum.size(3);

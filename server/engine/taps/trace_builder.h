@@ -39,6 +39,7 @@ class TraceBuilder : public TapObserver {
     at::Tensor sink_mass;       // [S, L, H] float64; undefined without learned sinks
   };
 
+  void OnMlpInput(int64_t first_row, const at::Tensor& rows);
   void OnState(int64_t layer, int64_t first_row, const at::Tensor& rows);
   const Equals& Holding(int64_t sample) const;
 
@@ -47,6 +48,7 @@ class TraceBuilder : public TapObserver {
   const TraceRequest request_;
   at::Tensor state_norm_;  // [L, N] float32
   at::Tensor mlp_norm_;    // [L, N] float32
+  at::Tensor outlier_;     // [N] float32
   std::vector<Equals> equals_;
   at::Tensor column_sum_;  // [samples, heads, T] float64, of the strips under way
 };

@@ -50,6 +50,16 @@ void EncodePortrait(const Portrait& in, sinks::v1::Portrait* out) {
   out->mutable_state_norms()->Assign(in.state_norms.begin(), in.state_norms.end());
 }
 
+void EncodeOutliers(const OutlierTokens& in, sinks::v1::OutlierTokens* out) {
+  out->set_count(in.count);
+  for (const OutlierToken& token : in.largest) {
+    sinks::v1::OutlierToken* added = out->add_largest();
+    added->set_position(token.position);
+    added->set_token_id(token.token_id);
+    added->set_ratio(token.ratio);
+  }
+}
+
 sinks::v1::SampleRecord EncodeWithoutSinks(const SampleRecord& in) {
   sinks::v1::SampleRecord out;
   out.set_sample_index(in.sample_index);
@@ -67,6 +77,7 @@ sinks::v1::SampleRecord EncodeWithoutSinks(const SampleRecord& in) {
   if (in.compensation) EncodeCurves(*in.compensation, out.mutable_compensation());
   if (in.sink_rate) EncodeCounts(*in.sink_rate, out.mutable_sink_rate());
   if (in.portrait) EncodePortrait(*in.portrait, out.mutable_portrait());
+  if (in.outliers) EncodeOutliers(*in.outliers, out.mutable_outliers());
   if (!in.arithmetic.empty()) out.set_arithmetic(in.arithmetic);
   out.mutable_learned_sink_mass()->Assign(in.learned_sink_mass.begin(), in.learned_sink_mass.end());
   return out;

@@ -80,6 +80,15 @@ Portrait DecodePortrait(const sinks::v1::Portrait& in) {
           .state_norms = Values(in.state_norms())};
 }
 
+OutlierTokens DecodeOutliers(const sinks::v1::OutlierTokens& in) {
+  OutlierTokens out{.count = in.count(), .largest = {}};
+  for (const sinks::v1::OutlierToken& token : in.largest()) {
+    out.largest.push_back(
+        {.position = token.position(), .token_id = token.token_id(), .ratio = token.ratio()});
+  }
+  return out;
+}
+
 }  // namespace
 
 absl::StatusOr<SampleRecord> DecodeRecord(const sinks::v1::SampleRecord& proto) {
@@ -105,6 +114,7 @@ absl::StatusOr<SampleRecord> DecodeRecord(const sinks::v1::SampleRecord& proto) 
   out.arithmetic = proto.arithmetic();
   if (proto.has_compensation()) out.compensation = DecodeCurves(proto.compensation());
   if (proto.has_sink_rate()) out.sink_rate = DecodeCounts(proto.sink_rate());
+  if (proto.has_outliers()) out.outliers = DecodeOutliers(proto.outliers());
   if (proto.has_portrait()) out.portrait = DecodePortrait(proto.portrait());
   out.learned_sink_mass = Values(proto.learned_sink_mass());
   SINKD_RETURN_IF_ERROR(CheckRecord(out));
