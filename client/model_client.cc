@@ -96,6 +96,9 @@ absl::StatusOr<v1::Model> ModelClient::Load(
   v1::LoadModelRequest request;
   request.set_name(ModelName(name));
   SetLoad(load, request);
+  if (load.activation_quantization != v1::ACTIVATION_QUANTIZATION_UNSPECIFIED) {
+    request.set_activation_quantization(load.activation_quantization);
+  }
   if (load.pinned) request.set_pinned(*load.pinned);
   ScopedCall call(options);
   const auto reader = stub_->LoadModel(call.context(), request);

@@ -29,7 +29,10 @@ struct LoadOptions {
   std::string device;
   sinks::v1::ComputeType compute_type = sinks::v1::COMPUTE_TYPE_UNSPECIFIED;
   sinks::v1::Residency residency = sinks::v1::RESIDENCY_UNSPECIFIED;
-  std::optional<bool> pinned;  // ignored by plans
+  // Ignored by plans:
+  sinks::v1::ActivationQuantization activation_quantization =
+      sinks::v1::ACTIVATION_QUANTIZATION_UNSPECIFIED;
+  std::optional<bool> pinned;
 };
 
 struct PlanOptions {

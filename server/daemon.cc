@@ -102,7 +102,8 @@ Daemon::Daemon(Config config, std::string version)
       registry_(config_.model_root,
                 {.device = config_.device,
                  .compute_type = config_.compute_type,
-                 .residency = config_.residency},
+                 .residency = config_.residency,
+                 .activation_quantization = config_.activation_quantization},
                 CountingLoader(metrics_), CountingObserver(metrics_),
                 std::make_shared<MemoryBudget>(config_.memory_budget),
                 LogSkipped(config_.model_root)) {

@@ -42,6 +42,7 @@ struct Config {
   std::string device = "cpu";     // default device of a load, "auto" and maps included
   ComputeType compute_type = ComputeType::kAuto;
   Residency residency = Residency::kResident;
+  ActivationQuantization activation_quantization = ActivationQuantization::kNone;
   // What devices may hold, in bytes; of one that is not named: nine tenths of what is free when the
   // server begins to use it.
   std::map<std::string, int64_t> memory_budget;

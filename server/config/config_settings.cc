@@ -26,6 +26,7 @@ constexpr milliseconds kLongestDrain = std::chrono::hours(1);
 constexpr milliseconds kLeastTimeout = std::chrono::seconds(1);
 constexpr std::array<std::string_view, 3> kComputeTypes = {"auto", "float32", "bfloat16"};
 constexpr std::array<std::string_view, 2> kResidencies = {"resident", "streamed"};
+constexpr std::array<std::string_view, 2> kActivationQuantizations = {"none", "as-stored"};
 constexpr std::array<std::string_view, 3> kFloat32Products = {"auto", "mkl", "onednn"};
 constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
 constexpr std::array<std::string_view, 4> kLogLevels = {"debug", "info", "warning", "error"};
@@ -227,6 +228,11 @@ const std::array kSettings = {
             "Default place of weights while a model runs: resident (all in memory) or streamed "
             "(two blocks at a time, read from disk)",
             Choice<&Config::residency, kResidencies>, ChoiceName<&Config::residency, kResidencies>},
+    Setting{"activation-quantization", "HOW",
+            "Default rounding of the inputs of quantized projections: none (the weights are "
+            "measured alone) or as-stored (as config.json says)",
+            Choice<&Config::activation_quantization, kActivationQuantizations>,
+            ChoiceName<&Config::activation_quantization, kActivationQuantizations>},
     Setting{"memory-budget", "BUDGET",
             "Memory that each device may use for weights and running samples: "
             "cpu=8GiB,cuda:0=60GiB. Default for other devices: nine tenths of their free memory, "

@@ -35,6 +35,12 @@ enum class Residency {
   kStreamed,  // two blocks at a time; each is read from disk while the block before it computes
 };
 
+// Whether the inputs of quantized projections are rounded.
+enum class ActivationQuantization {
+  kNone,
+  kAsStored,  // as config.json says, which is what the release computes
+};
+
 inline constexpr std::string_view kAutoDevice = "auto";
 
 struct LoadOptions {
@@ -45,6 +51,7 @@ struct LoadOptions {
   std::map<std::string, int64_t> room;
   ComputeType compute_type = ComputeType::kAuto;
   Residency residency = Residency::kResident;
+  ActivationQuantization activation_quantization = ActivationQuantization::kNone;
 };
 
 struct LoadProgress {
@@ -58,8 +65,9 @@ struct ModelInfo {
   std::string compute_type;  // "float32" or "bfloat16"
   Residency residency = Residency::kResident;
   std::string quantization;  // how the weights are stored: "gptq 4 bits"; empty if as plain numbers
-  int64_t weight_bytes = 0;  // on its devices
-  std::vector<std::string> warnings;  // extra tensors, missing untied head, ...
+  std::string activation_quantization;  // how activations are rounded: "int8 per token"; or empty
+  int64_t weight_bytes = 0;             // on its devices
+  std::vector<std::string> warnings;    // extra tensors, missing untied head, ...
 };
 
 using TokenIds = std::vector<int32_t>;

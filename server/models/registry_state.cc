@@ -32,6 +32,12 @@ std::string_view Name(Residency residency) {
   return residency == Residency::kStreamed ? "streamed" : "resident";
 }
 
+std::string_view ActivationsText(const LoadOptions& options) {
+  return options.activation_quantization == ActivationQuantization::kAsStored
+             ? ", activations rounded as stored"
+             : "";
+}
+
 DeviceBytes WeightsByDevice(const ModelPlan& plan) {
   DeviceBytes bytes;
   for (const DeviceShare& share : plan.devices) bytes[share.device] += share.weight_bytes;
@@ -162,16 +168,20 @@ absl::Status Registry::State::CheckSame(std::string_view id, const Slot& slot,
       (slot.info && wanted.compute_type == ComputeType::kAuto &&
        slot.info->compute_type == (slot.info->spec.dtype == "bfloat16" ? "bfloat16" : "float32"));
   const Residency residency = slot.info ? slot.info->residency : slot.options.residency;
-  if (same_device && same_type && residency == wanted.residency) return absl::OkStatus();
+  const bool same_activations =
+      slot.options.activation_quantization == wanted.activation_quantization;
+  if (same_device && same_type && residency == wanted.residency && same_activations) {
+    return absl::OkStatus();
+  }
   return FailedPrecondition(
-      fmt::format("the model is {} on {} in {}, {}",
+      fmt::format("the model is {} on {} in {}, {}{}",
                   slot.state == ModelState::kLoading ? "being loaded" : "already loaded", device,
                   slot.info ? slot.info->compute_type : Name(slot.options.compute_type),
-                  Name(residency)),
+                  Name(residency), ActivationsText(slot.options)),
       {.reason = "MODEL_LOADED_OTHERWISE",
        .subject = ModelSubject(id),
-       .value = fmt::format("{}, {}, {}", wanted.device, Name(wanted.compute_type),
-                            Name(wanted.residency)),
+       .value = fmt::format("{}, {}, {}{}", wanted.device, Name(wanted.compute_type),
+                            Name(wanted.residency), ActivationsText(wanted)),
        .fix = "unload it first with UnloadModel, or ask for it as it is"});
 }
 

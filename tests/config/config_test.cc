@@ -68,6 +68,7 @@ TEST_F(ConfigTest, DefaultsServeOnLoopback) {
   EXPECT_EQ(config.device, "cpu");
   EXPECT_EQ(config.compute_type, ComputeType::kAuto);
   EXPECT_EQ(config.residency, Residency::kResident);
+  EXPECT_EQ(config.activation_quantization, ActivationQuantization::kNone);
   EXPECT_GT(config.threads, 0);
   EXPECT_EQ(config.max_sample_tokens, 32768);
   EXPECT_EQ(config.max_message_bytes, 8388608);
@@ -135,6 +136,8 @@ TEST_F(ConfigTest, ReadsEveryFlag) {
                               "bfloat16",
                               "--residency",
                               "streamed",
+                              "--activation-quantization",
+                              "as-stored",
                               "--threads",
                               "3",
                               "--float32-products",
@@ -177,6 +180,7 @@ TEST_F(ConfigTest, ReadsEveryFlag) {
   EXPECT_EQ(config.device, "cuda:1");
   EXPECT_EQ(config.compute_type, ComputeType::kBfloat16);
   EXPECT_EQ(config.residency, Residency::kStreamed);
+  EXPECT_EQ(config.activation_quantization, ActivationQuantization::kAsStored);
   EXPECT_EQ(config.threads, 3);
   EXPECT_EQ(config.float32_products, Float32Products::kOneDnn);
   EXPECT_EQ(config.max_sample_tokens, 100);

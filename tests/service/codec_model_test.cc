@@ -52,6 +52,23 @@ TEST(CodecModel, RefusesAComputeTypeItDoesNotKnow) {
   EXPECT_EQ(GetErrorDetail(options.status())->subject, "compute_type");
 }
 
+TEST(CodecModel, RoundsActivationsOnlyWhereAskedTo) {
+  sinks::v1::LoadModelRequest request;
+  const LoadOptions stored = {.activation_quantization = ActivationQuantization::kAsStored};
+  EXPECT_EQ(DecodeLoadOptions(request, {})->activation_quantization, ActivationQuantization::kNone);
+  EXPECT_EQ(DecodeLoadOptions(request, stored)->activation_quantization,
+            ActivationQuantization::kAsStored);
+  request.set_activation_quantization(sinks::v1::ACTIVATION_QUANTIZATION_NONE);
+  EXPECT_EQ(DecodeLoadOptions(request, stored)->activation_quantization,
+            ActivationQuantization::kNone);
+  request.set_activation_quantization(sinks::v1::ACTIVATION_QUANTIZATION_AS_STORED);
+  EXPECT_EQ(DecodeLoadOptions(request, {})->activation_quantization,
+            ActivationQuantization::kAsStored);
+  request.set_activation_quantization(static_cast<sinks::v1::ActivationQuantization>(3));
+  EXPECT_EQ(GetErrorDetail(DecodeLoadOptions(request, {}).status())->subject,
+            "activation_quantization");
+}
+
 TEST(CodecModel, RefusesAResidencyItDoesNotKnow) {
   sinks::v1::LoadModelRequest request;
   request.set_residency(static_cast<sinks::v1::Residency>(3));

@@ -70,6 +70,13 @@ void AddModelCommands(CLI::App& app, Invocation& invocation) {
                               Command::kLoad);
   AddModel(*load, options, "Model to load");
   AddLoadFlags(*load, options.load);
+  AddChoice(*load, "--activation-quantization", kActivationQuantizationChoices,
+            "Whether the inputs of quantized projections are rounded as config.json says; default: "
+            "the server's, which is none where not set",
+            [&options](int value) {
+              options.load.activation_quantization =
+                  static_cast<sinks::v1::ActivationQuantization>(value);
+            });
   load->add_flag("--pin,!--no-pin", options.load.pinned,
                  "Keep it in memory when another load needs room; of a loaded model: from now on");
   load->footer("Example:\n  sinkctl load smollm2-135m --compute-type float32");

@@ -110,7 +110,10 @@ std::string Card(const v1::Model& model, const Terminal& terminal) {
                                 IsStreamed(model) ? ", streamed from disk" : ""));
   }
   if (model.has_quantization()) {
-    line("quantized", client::MakePrintable(model.quantization()) + "; activations are not");
+    const std::string activations = model.has_activation_quantization()
+                                        ? "; activations " + model.activation_quantization()
+                                        : "; activations are not";
+    line("quantized", client::MakePrintable(model.quantization() + activations));
   }
   if (model.has_pinned()) {
     line("memory", model.pinned() ? "pinned" : "goes when another load needs room");

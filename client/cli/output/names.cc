@@ -18,6 +18,9 @@ constexpr Choice kComputeTypes[] = {{"float32", v1::COMPUTE_TYPE_FLOAT32},
                                     {"bfloat16", v1::COMPUTE_TYPE_BFLOAT16}};
 constexpr Choice kResidencies[] = {{"resident", v1::RESIDENCY_RESIDENT},
                                    {"streamed", v1::RESIDENCY_STREAMED}};
+constexpr Choice kActivationQuantizations[] = {
+    {"none", v1::ACTIVATION_QUANTIZATION_NONE},
+    {"as-stored", v1::ACTIVATION_QUANTIZATION_AS_STORED}};
 constexpr Choice kLanes[] = {{"interactive", v1::LANE_INTERACTIVE}, {"batch", v1::LANE_BATCH}};
 constexpr Choice kOutputs[] = {{"table", static_cast<int>(OutputFormat::kTable)},
                                {"json", static_cast<int>(OutputFormat::kJson)},
@@ -45,6 +48,7 @@ const std::span<const Choice> kLastStateChoices(kLastStates);
 const std::span<const Choice> kDivisorChoices(kDivisors);
 const std::span<const Choice> kComputeTypeChoices(kComputeTypes);
 const std::span<const Choice> kResidencyChoices(kResidencies);
+const std::span<const Choice> kActivationQuantizationChoices(kActivationQuantizations);
 const std::span<const Choice> kLaneChoices(kLanes);
 const std::span<const Choice> kOutputChoices(kOutputs);
 const std::span<const Choice> kInputChoices(kInputs);

@@ -19,15 +19,16 @@ struct Choice {
   int value;
 };
 
-extern const std::span<const Choice> kPresetChoices;       // DetectionPreset
-extern const std::span<const Choice> kKindRuleChoices;     // KindRule
-extern const std::span<const Choice> kLastStateChoices;    // LastState
-extern const std::span<const Choice> kDivisorChoices;      // QueryDivisor
-extern const std::span<const Choice> kComputeTypeChoices;  // ComputeType
-extern const std::span<const Choice> kResidencyChoices;    // Residency
-extern const std::span<const Choice> kLaneChoices;         // Lane
-extern const std::span<const Choice> kOutputChoices;       // OutputFormat
-extern const std::span<const Choice> kInputChoices;        // InputFormat
+extern const std::span<const Choice> kPresetChoices;                  // DetectionPreset
+extern const std::span<const Choice> kKindRuleChoices;                // KindRule
+extern const std::span<const Choice> kLastStateChoices;               // LastState
+extern const std::span<const Choice> kDivisorChoices;                 // QueryDivisor
+extern const std::span<const Choice> kComputeTypeChoices;             // ComputeType
+extern const std::span<const Choice> kResidencyChoices;               // Residency
+extern const std::span<const Choice> kActivationQuantizationChoices;  // ActivationQuantization
+extern const std::span<const Choice> kLaneChoices;                    // Lane
+extern const std::span<const Choice> kOutputChoices;                  // OutputFormat
+extern const std::span<const Choice> kInputChoices;                   // InputFormat
 
 // "secondary", "linear-log", "ready", "float32"; "unknown" for values of a newer server.
 const char* KindName(sinks::v1::SinkKind kind);

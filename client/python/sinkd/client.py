@@ -98,7 +98,8 @@ class Client:
         **fields: Any,
     ) -> models_pb2.Model:
         """Loads a model, and returns it when it is READY. `progress` is told bytes_done and bytes_total;
-        fields are those of LoadModelRequest: device, compute_type, residency, pinned."""
+        fields are those of LoadModelRequest: device, compute_type, residency,
+        activation_quantization, pinned."""
         return self._run(calls.load(model, progress, fields), timeout)
 
     def unload(self, model: str | models_pb2.Model, *, timeout: float | None = None) -> models_pb2.Model:

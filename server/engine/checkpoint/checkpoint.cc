@@ -168,6 +168,7 @@ absl::Status Checkpoint::Unpack(const std::filesystem::path& folder, std::stop_t
   SINKD_ASSIGN_OR_RETURN(const QuantizationConfig quantization,
                          ReadQuantization(config, model_type));
   if (quantization.method.empty() || quantization.method == "mxfp4") return absl::OkStatus();
+  activations_ = quantization.activations;
   SINKD_ASSIGN_OR_RETURN(auto unpacked,
                          QuantizedSource::Open(tensors_, quantization, std::move(stop)));
   if (unpacked == nullptr) {
@@ -178,6 +179,30 @@ absl::Status Checkpoint::Unpack(const std::filesystem::path& folder, std::stop_t
   }
   for (const std::string& name : unpacked->replaced()) tensors_.erase(name);
   return AddSource(std::move(unpacked));
+}
+
+absl::Status Checkpoint::RoundActivations() {
+  if (!activations_.other.empty()) {
+    return FailedPrecondition(
+        "activations cannot be quantized as config.json says",
+        {.reason = "QUANTIZED_ACTIVATIONS",
+         .subject = "config.json: quantization_config",
+         .value = activations_.other,
+         .fix = "load without activation quantization; int8 and fp8 per token, dynamic and "
+                "symmetric, can be applied"});
+  }
+  rounds_activations_ = true;
+  return absl::OkStatus();
+}
+
+std::string Checkpoint::activation_quantization() const {
+  return rounds_activations_ ? ActivationText(activations_.scheme) : "";
+}
+
+ActivationScheme Checkpoint::ActivationsOf(std::string_view weight) const {
+  const Location* found = rounds_activations_ ? Find(weight) : nullptr;
+  if (found == nullptr || found->entry->stored_as.empty()) return {};
+  return activations_.scheme;
 }
 
 const Checkpoint::Location* Checkpoint::Find(std::string_view name) const {

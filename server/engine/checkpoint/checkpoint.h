@@ -20,6 +20,7 @@
 
 #include <absl/status/statusor.h>
 
+#include "server/engine/checkpoint/quantized/activation_scheme.h"
 #include "server/engine/checkpoint/quantized/module_tensors.h"
 #include "server/engine/checkpoint/tensor_source.h"
 
@@ -39,6 +40,14 @@ class Checkpoint {
   // How quantized weights are stored, for people: "gptq 4 bits"; empty where there are none.
   const std::string& quantization() const { return quantization_; }
 
+  // Whether the inputs of quantized projections are rounded as config.json says; they are not at
+  // first. FAILED_PRECONDITION (QUANTIZED_ACTIVATIONS) for a scheme that cannot be applied.
+  absl::Status RoundActivations();
+  // How they are rounded, for people: "int8 per token"; empty where they are not.
+  std::string activation_quantization() const;
+  // How the inputs of the projection with this weight are rounded.
+  ActivationScheme ActivationsOf(std::string_view weight) const;
+
  private:
   absl::Status AddSource(std::unique_ptr<TensorSource> source);
   // Puts plain weights in the place of quantized ones.
@@ -47,6 +56,8 @@ class Checkpoint {
   std::vector<std::unique_ptr<TensorSource>> sources_;
   TensorIndex tensors_;
   std::string quantization_;
+  StoredActivations activations_;
+  bool rounds_activations_ = false;
 };
 
 // Of gpt-oss's experts: X_blocks beside X_scales, which are unpacked block by block of the model.

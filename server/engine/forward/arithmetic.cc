@@ -61,8 +61,12 @@ std::string ArithmeticOf(const ModelInfo& info) {
                          : absl::StrCat(info.compute_type, " on ", kind);
   }
   const std::string text = absl::StrJoin(kinds, "; ");
-  return info.quantization.empty() ? text
-                                   : absl::StrCat("weights of ", info.quantization, "; ", text);
+  if (info.quantization.empty()) return text;
+  const std::string activations =
+      info.activation_quantization.empty()
+          ? ""
+          : absl::StrCat("activations of ", info.activation_quantization, "; ");
+  return absl::StrCat("weights of ", info.quantization, "; ", activations, text);
 }
 
 }  // namespace sinkd

@@ -11,6 +11,7 @@
 #include "server/engine/forward/mlp.h"
 #include "server/engine/forward/norm.h"
 #include "server/engine/forward/piece_sizes.h"
+#include "server/engine/forward/round_activations.h"
 
 namespace sinkd {
 
@@ -50,14 +51,14 @@ at::Tensor BlockPass::Norm(const NormWeights& norm, const at::Tensor& x) const {
 }
 
 at::Tensor BlockPass::Attention(at::Tensor in) const {
-  const at::Tensor mixed = Mixed(Project(std::move(in)));
+  const at::Tensor mixed = RoundActivations(w_.mixed, Mixed(Project(std::move(in))));
   return Linear(mixed, w_.output, w_.output_bias).to(at::kFloat);
 }
 
 BlockPass::Projected BlockPass::Project(at::Tensor in) const {
   const int64_t heads = spec_.heads;
   const int64_t kv_heads = spec_.kv_heads;
-  in = in.to(w_.qkv.scalar_type());
+  in = RoundActivations(w_.attention_input, in).to(w_.qkv.scalar_type());
   // Scores of hundreds do occur, and bfloat16 would round them to whole units: float32 from here.
   at::Tensor qkv = Linear(in, w_.qkv, w_.qkv_bias).to(at::kFloat);
   in.reset();

@@ -7,6 +7,7 @@
 
 #include "server/engine/forward/gated_units.h"
 #include "server/engine/forward/linear.h"
+#include "server/engine/forward/round_activations.h"
 
 namespace sinkd {
 namespace {
@@ -55,7 +56,9 @@ at::Tensor Product(const DecoderSpec& spec, const MlpWeights& expert, const at::
 
 at::Tensor RunExpert(const DecoderSpec& spec, const MlpWeights& expert, const at::Tensor& in) {
   if (in.scalar_type() != expert.down.scalar_type()) return WideMlp(spec, expert, in);
-  return Linear(Product(spec, expert, in), expert.down, expert.down_bias).to(at::kFloat);
+  const at::Tensor product = Product(spec, expert, RoundActivations(expert.input, in));
+  return Linear(RoundActivations(expert.product, product), expert.down, expert.down_bias)
+      .to(at::kFloat);
 }
 
 // What the expert of all tokens adds.

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <numbers>
+#include <vector>
 
 #include <ATen/ATen.h>
 
 #include "server/engine/forward/linear.h"
 #include "server/engine/forward/piece_sizes.h"
+#include "server/engine/forward/round_activations.h"
 
 namespace sinkd {
 namespace {
@@ -88,16 +90,35 @@ at::Tensor WideMlp(const DecoderSpec& spec, const MlpWeights& mlp, const at::Ten
   const int64_t units = mlp.down.size(1);
   const Units w = SplitUnits(spec.gating, mlp.gate_up, 0);
   const Units bias = SplitUnits(spec.gating, mlp.gate_up_bias, 0);
-  at::Tensor sum = at::zeros({in.size(0), mlp.down.size(0)}, in.options());
-  for (int64_t first = 0; first < units; first += kWideUnits) {
-    const int64_t rows = std::min(kWideUnits, units - first);
+  const at::Tensor input = RoundActivations(mlp.input, in);
+  const auto product = [&](int64_t first, int64_t rows) {
     const auto project = [&](const at::Tensor& weights, const at::Tensor& added) {
-      return Linear(in, Rows(weights, first, rows), Rows(added, first, rows));
+      return Linear(input, Rows(weights, first, rows), Rows(added, first, rows));
     };
     const Units part{.gate = w.gate.defined() ? project(w.gate, bias.gate) : at::Tensor(),
                      .up = project(w.up, bias.up)};
-    sum.add_(Linear(ProductOf(spec, part, ActOf(spec, part)),
-                    mlp.down.narrow(1, first, rows).to(at::kFloat)));
+    return ProductOf(spec, part, ActOf(spec, part));
+  };
+  at::Tensor sum = at::zeros({in.size(0), mlp.down.size(0)}, in.options());
+  const auto add_down = [&](const at::Tensor& part, int64_t first) {
+    sum.add_(Linear(part, mlp.down.narrow(1, first, part.size(1)).to(at::kFloat)));
+  };
+  std::vector<at::Tensor> products;  // whole rows, where they share a scale
+  for (int64_t first = 0; first < units; first += kWideUnits) {
+    const at::Tensor part = product(first, std::min(kWideUnits, units - first));
+    if (mlp.product.rounding == ActivationRounding::kNone) {
+      add_down(part, first);
+    } else {
+      products.push_back(part);
+    }
+  }
+  if (!products.empty()) {
+    const at::Tensor whole = RoundActivations(mlp.product, at::cat(products, 1));
+    int64_t first = 0;
+    for (const at::Tensor& part : whole.split(kWideUnits, 1)) {
+      add_down(part, first);
+      first += part.size(1);
+    }
   }
   return mlp.down_bias.defined() ? sum + mlp.down_bias.to(at::kFloat) : sum;
 }

@@ -7,6 +7,7 @@
 #include "server/engine/forward/linear.h"
 #include "server/engine/forward/norm.h"
 #include "server/engine/forward/piece_sizes.h"
+#include "server/engine/forward/round_activations.h"
 
 namespace sinkd {
 namespace {
@@ -38,14 +39,15 @@ at::Tensor ProductInSteps(const DecoderSpec& spec, const MlpWeights& mlp, const 
   return ProductOf(spec, units, act).to(in.scalar_type());
 }
 
-at::Tensor DenseMlp(const DecoderSpec& spec, const MlpWeights& mlp, const at::Tensor& in,
+at::Tensor DenseMlp(const DecoderSpec& spec, const MlpWeights& mlp, const at::Tensor& given,
                     const BlockTap& tap, int64_t first_row) {
+  const at::Tensor in = RoundActivations(mlp.input, given);
   const bool fused = FusesUnits(spec, in.is_cpu(), in.scalar_type() == at::kBFloat16) &&
                      !tap.Wants(Site::kGate) && !tap.Wants(Site::kUp) && !tap.Wants(Site::kAct);
   const at::Tensor product =
       fused ? FusedProduct(spec, mlp, in) : ProductInSteps(spec, mlp, in, tap, first_row);
   tap(Site::kProduct, product, first_row);
-  return Linear(product, mlp.down, mlp.down_bias).to(at::kFloat);
+  return Linear(RoundActivations(mlp.product, product), mlp.down, mlp.down_bias).to(at::kFloat);
 }
 
 at::Tensor PlainMlp(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& in,

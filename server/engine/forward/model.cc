@@ -93,6 +93,7 @@ absl::StatusOr<std::unique_ptr<Model>> Model::Load(
                  .compute_type = TypeName(setup.type),
                  .residency = options.residency,
                  .quantization = setup.checkpoint->quantization(),
+                 .activation_quantization = setup.checkpoint->activation_quantization(),
                  .weight_bytes = std::accumulate(held.begin(), held.end(), int64_t{0}),
                  .warnings = setup.weights.warnings};
   LoadProgress loaded{.bytes_total = setup.weights.StoredBytes()};

@@ -34,6 +34,7 @@ class BlockLoader {
   absl::Status Load(BlockWeights& block) {
     SINKD_RETURN_IF_ERROR(LoadNorms(block));
     SINKD_RETURN_IF_ERROR(LoadAttention(block));
+    SINKD_RETURN_IF_ERROR(LoadSchemes(block));
     if (!sparse_) return LoadMlp(block.mlp);
     SINKD_RETURN_IF_ERROR(LoadRouter(block));
     if (spec_.experts.shared_intermediate > 0) SINKD_RETURN_IF_ERROR(LoadShared(block));
@@ -49,6 +50,36 @@ class BlockLoader {
     if (!names_.input_major) return loader_.LoadWeights({{Weight(name), out}}, in);
     SINKD_ASSIGN_OR_RETURN(const at::Tensor stored, loader_.Load(Weight(name), {in, out}));
     return SplitInputs(stored.t().contiguous());
+  }
+
+  // Of projections that read the same input.
+  absl::StatusOr<ActivationScheme> SchemeOf(const std::vector<std::string>& names) const {
+    const ActivationScheme scheme = loader_.ActivationsOf(Weight(names.front()));
+    for (const std::string& name : names) {
+      if (name.empty() || loader_.ActivationsOf(Weight(name)) == scheme) continue;
+      return BadTensor("", Weight(name),
+                       StrCat("reads other activations than ", Weight(names.front())),
+                       "load without activation quantization");
+    }
+    return scheme;
+  }
+
+  absl::Status LoadSchemes(BlockWeights& block) const {
+    const BlockWeightNames& names = names_.block;
+    const bool apart = names_.qkv == QkvLayout::kSeparate;
+    SINKD_ASSIGN_OR_RETURN(
+        block.attention_input,
+        SchemeOf(apart ? std::vector{names.q, names.k, names.v} : std::vector{names.q}));
+    SINKD_ASSIGN_OR_RETURN(block.mixed, SchemeOf({names.o}));
+    return absl::OkStatus();
+  }
+
+  // `gate` may be empty, where there is none, and `up`, where it is in the same tensor.
+  absl::Status LoadSchemes(const std::string& gate, const std::string& up, const std::string& down,
+                           MlpWeights& mlp) const {
+    SINKD_ASSIGN_OR_RETURN(mlp.input, gate.empty() ? SchemeOf({up}) : SchemeOf({gate, up}));
+    SINKD_ASSIGN_OR_RETURN(mlp.product, SchemeOf({down}));
+    return absl::OkStatus();
   }
 
   absl::Status LoadNorms(BlockWeights& block) {
@@ -149,6 +180,10 @@ class BlockLoader {
   absl::Status LoadMlp(MlpWeights& mlp) {
     const BlockWeightNames& names = names_.block;
     const int64_t units = spec_.intermediate;
+    const bool gated = spec_.gating != Gating::kNone;
+    const bool apart = !gated || names_.gate_up == GateUpLayout::kSeparate;
+    SINKD_RETURN_IF_ERROR(
+        LoadSchemes(gated ? names.gate : "", apart ? names.up : "", names.down, mlp));
     if (spec_.gating == Gating::kNone) {
       SINKD_ASSIGN_OR_RETURN(mlp.gate_up, Projection(names.up, units, spec_.hidden));
       if (spec_.mlp_bias) {
@@ -180,6 +215,8 @@ class BlockLoader {
   absl::Status LoadShared(BlockWeights& block) {
     const BlockWeightNames& names = names_.block;
     const int64_t units = spec_.experts.shared_intermediate;
+    SINKD_RETURN_IF_ERROR(
+        LoadSchemes(names.shared_gate, names.shared_up, names.shared_down, block.mlp));
     if (names.shared_up.empty()) {
       SINKD_ASSIGN_OR_RETURN(block.mlp.gate_up,
                              Projection(names.shared_gate, 2 * units, spec_.hidden));
@@ -216,6 +253,9 @@ class BlockLoader {
     if (names_.experts == ExpertLayout::kStackedOutIn) return LoadRowsOfExperts(block);
     for (int64_t e = 0; e < experts.count; ++e) {
       MlpWeights& expert = block.experts.emplace_back();
+      SINKD_RETURN_IF_ERROR(LoadSchemes(Numbered(names_.block.expert_gate, e),
+                                        Numbered(names_.block.expert_up, e),
+                                        Numbered(names_.block.expert_down, e), expert));
       SINKD_RETURN_IF_ERROR(LoadGateAndUp(Numbered(names_.block.expert_gate, e),
                                           Numbered(names_.block.expert_up, e), experts.intermediate,
                                           expert));
@@ -239,6 +279,8 @@ class BlockLoader {
       SINKD_ASSIGN_OR_RETURN(const at::Tensor out, loader_.Load(Weight(names_.block.expert_down),
                                                                 {count, spec_.hidden, units}, one));
       MlpWeights& expert = block.experts.emplace_back();
+      SINKD_RETURN_IF_ERROR(
+          LoadSchemes(names_.block.expert_gate, "", names_.block.expert_down, expert));
       expert.gate_up = SplitInputs(in[0]);
       expert.down = SplitInputs(out[0]);
     }

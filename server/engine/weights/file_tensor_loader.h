@@ -34,6 +34,9 @@ class FileTensorLoader final : public TensorLoader {
   absl::StatusOr<at::Tensor> LoadBytes(const std::string& name, at::IntArrayRef shape,
                                        RowRange range) override;
   bool Has(const std::string& name) const override { return checkpoint_.Find(name) != nullptr; }
+  ActivationScheme ActivationsOf(const std::string& weight) const override {
+    return checkpoint_.ActivationsOf(weight);
+  }
   at::TensorOptions options() const override {
     return at::TensorOptions().dtype(dtype()).device(device_);
   }

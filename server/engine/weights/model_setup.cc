@@ -79,6 +79,9 @@ absl::StatusOr<ModelSetup> SetUpModel(const std::filesystem::path& folder,
   SINKD_ASSIGN_OR_RETURN(const DecoderPlan plan, PlanFromFolder(folder));
   ModelSetup setup;
   SINKD_ASSIGN_OR_RETURN(setup.checkpoint, OpenWeights(folder, stop));
+  if (options.activation_quantization == ActivationQuantization::kAsStored && setup.checkpoint) {
+    SINKD_RETURN_IF_ERROR(setup.checkpoint->RoundActivations());
+  }
   setup.type = ChooseType(options.compute_type, plan, setup.checkpoint);
   SINKD_RETURN_IF_ERROR(AtTorchBoundary([&]() -> absl::Status {
     SINKD_ASSIGN_OR_RETURN(

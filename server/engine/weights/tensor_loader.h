@@ -48,6 +48,9 @@ class TensorLoader {
 
   virtual bool Has(const std::string& name) const = 0;
 
+  // How the inputs of the projection with this weight are rounded.
+  virtual ActivationScheme ActivationsOf(const std::string& /*weight*/) const { return {}; }
+
   // The type and the place of tensors as they come.
   virtual at::TensorOptions options() const = 0;
 

@@ -21,6 +21,7 @@ namespace sinkd {
 struct MlpWeights {
   at::Tensor gate_up, gate_up_bias;  // [2 I, C] rows [gate; up], [2 I]; ungated: [I, C], [I]
   at::Tensor down, down_bias;        // [C, I], [C]
+  ActivationScheme input, product;   // how what gate and up, and down, read is rounded
 };
 
 struct BlockWeights {
@@ -29,6 +30,7 @@ struct BlockWeights {
   NormWeights q_norm, k_norm;                         // [D], [H D] and [K D], [H, D] and [K, D]
   at::Tensor sinks;                                   // [H] float32
   at::Tensor output, output_bias;                     // [C, H D], [C]
+  ActivationScheme attention_input, mixed;            // how what qkv and output read is rounded
   NormWeights mlp_norm, mlp_output_norm;              // [C]; mlp_norm may be attention_norm
   MlpWeights mlp;  // of a dense block, or the shared expert of a sparse one
   at::Tensor router, router_bias, router_correction;  // [experts, C], [experts], [experts]

@@ -60,6 +60,20 @@ absl::StatusOr<Residency> DecodeResidency(sinks::v1::Residency value, Residency 
   }
 }
 
+absl::StatusOr<ActivationQuantization> DecodeActivations(sinks::v1::ActivationQuantization value,
+                                                         ActivationQuantization unsaid) {
+  switch (static_cast<int>(value)) {
+    case sinks::v1::ACTIVATION_QUANTIZATION_UNSPECIFIED:
+      return unsaid;
+    case sinks::v1::ACTIVATION_QUANTIZATION_NONE:
+      return ActivationQuantization::kNone;
+    case sinks::v1::ACTIVATION_QUANTIZATION_AS_STORED:
+      return ActivationQuantization::kAsStored;
+    default:
+      return UnknownValue("activation_quantization", value, sinks::v1::ActivationQuantization_MAX);
+  }
+}
+
 // Loads and plans ask in the same words.
 template <typename Request>
 absl::StatusOr<LoadOptions> DecodeOptionsOf(const Request& request, const LoadOptions& defaults) {
@@ -98,7 +112,11 @@ absl::StatusOr<std::string> DecodeModelName(const std::string& name, const std::
 
 absl::StatusOr<LoadOptions> DecodeLoadOptions(const sinks::v1::LoadModelRequest& request,
                                               const LoadOptions& defaults) {
-  return DecodeOptionsOf(request, defaults);
+  SINKD_ASSIGN_OR_RETURN(LoadOptions out, DecodeOptionsOf(request, defaults));
+  SINKD_ASSIGN_OR_RETURN(
+      out.activation_quantization,
+      DecodeActivations(request.activation_quantization(), defaults.activation_quantization));
+  return out;
 }
 
 absl::StatusOr<LoadOptions> DecodeLoadOptions(const sinks::v1::PlanModelRequest& request,
@@ -128,6 +146,9 @@ sinks::v1::Model EncodeModel(const ModelEntry& entry) {
     out.set_residency(EncodeResidency(entry.info->residency));
     out.set_weight_bytes(entry.info->weight_bytes);
     if (!entry.info->quantization.empty()) out.set_quantization(entry.info->quantization);
+    if (!entry.info->activation_quantization.empty()) {
+      out.set_activation_quantization(entry.info->activation_quantization);
+    }
     out.set_has_chat_template(entry.has_chat_template);
     out.set_pinned(entry.pinned);
     out.set_users(static_cast<int32_t>(entry.users));

@@ -95,6 +95,7 @@ absl::StatusOr<QuantizationConfig> Read(const ConfigReader& config, std::string_
              out.method != "modelopt" && !(out.method == "mxfp4" && model_type == "gpt_oss")) {
     return Unreadable(config, "quant_method", out.method);
   }
+  SINKD_ASSIGN_OR_RETURN(out.activations, ReadActivations(config, out.method));
   return out;
 }
 

@@ -12,6 +12,7 @@
 
 #include <absl/status/statusor.h>
 
+#include "server/engine/checkpoint/quantized/activation_scheme.h"
 #include "server/engine/families/config_reader.h"
 
 namespace sinkd {
@@ -31,6 +32,7 @@ struct QuantizationConfig {
   bool adds_one = false;              // gptq's first format, which stores zero points less one
   std::vector<double> block;          // of fp8: rows and columns that share a scale; empty: all
   std::vector<WeightScheme> schemes;  // of compressed-tensors
+  StoredActivations activations;
 };
 
 // By quantization_config, also where it is nested in text_config or has its older name.
