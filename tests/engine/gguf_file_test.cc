@@ -13,6 +13,7 @@
 
 #include "server/base/status.h"
 #include "server/engine/checkpoint/checkpoint.h"
+#include "server/engine/checkpoint/gguf/gguf_quantization.h"
 #include "server/engine/checkpoint/gguf/gguf_source.h"
 #include "server/engine/families/hf_config.h"
 #include "server/engine/tokenizer_files.h"
@@ -214,6 +215,27 @@ TEST_F(Folder, EveryTruncationOfAGoodFileIsRefused) {
 }
 
 // Nothing to compare with: the file is read or refused, and a sanitizer sees nothing.
+// By OCP Microscaling Formats 1.0: E2M1 values times 2^(e - 127). The gguf package does not unpack
+// this type.
+TEST(GgufTypes, Mxfp4IsThatOfItsSpecification) {
+  constexpr float kE2M1[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  const GgufTypeInfo* type = FindGgufType(39);
+  ASSERT_NE(type, nullptr);
+  EXPECT_EQ(type->name, "MXFP4");
+  for (int e = 0; e < 253; ++e) {  // from there on 6 is past float32
+    std::vector<uint8_t> block = {static_cast<uint8_t>(e)};
+    for (int j = 0; j < 16; ++j) block.push_back(static_cast<uint8_t>(j | (15 - j) << 4));
+    ASSERT_EQ(type->block_bytes, static_cast<int64_t>(block.size()));
+    std::vector<float> values(32);
+    Dequantize(*type, block.data(), 32, values.data());
+    for (int j = 0; j < 32; ++j) {
+      const int nibble = j < 16 ? j : 31 - j;
+      const float expected = std::ldexp(kE2M1[nibble & 7], e - 127) * (nibble < 8 ? 1.0F : -1.0F);
+      EXPECT_EQ(values[static_cast<size_t>(j)], expected) << "e " << e << ", value " << j;
+    }
+  }
+}
+
 TEST_F(Folder, AnyByteOfAFileMayBeWrong) {
   const std::string whole = Llama()
                                 .String("tokenizer.ggml.model", "llama")

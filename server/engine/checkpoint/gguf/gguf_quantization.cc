@@ -245,6 +245,18 @@ void DequantizeIQ4_XS(const uint8_t* block, float* y) {
   }
 }
 
+// A byte e, then 16 bytes as in Q4_0, each half a value of E2M1 (OCP Microscaling Formats 1.0); the
+// scale is 2^(e - 127). With twice the values, half the scale is a float32 for every e.
+void DequantizeMXFP4(const uint8_t* block, float* y) {
+  constexpr float kTwice[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+  const uint32_t e = block[0];
+  const float half = std::bit_cast<float>(e < 2 ? 0x200000U << e : (e - 1) << 23);
+  for (int j = 0; j < kBlock / 2; ++j) {
+    y[j] = half * kTwice[block[1 + j] & 0xf];
+    y[j + kBlock / 2] = half * kTwice[block[1 + j] >> 4];
+  }
+}
+
 constexpr std::array kTypes = {
     GgufTypeInfo{GgufType::kF32, "F32", 1, 4, DequantizeF32},
     GgufTypeInfo{GgufType::kF16, "F16", 1, 2, DequantizeF16},
@@ -261,6 +273,7 @@ constexpr std::array kTypes = {
     GgufTypeInfo{GgufType::kQ6_K, "Q6_K", kSuperBlock, 210, DequantizeQ6_K},
     GgufTypeInfo{GgufType::kIQ4_NL, "IQ4_NL", kBlock, 18, DequantizeIQ4_NL},
     GgufTypeInfo{GgufType::kIQ4_XS, "IQ4_XS", kSuperBlock, 136, DequantizeIQ4_XS},
+    GgufTypeInfo{GgufType::kMXFP4, "MXFP4", kBlock, 17, DequantizeMXFP4},
 };
 
 }  // namespace
@@ -284,7 +297,7 @@ std::string GgufTypeName(uint32_t type) {
   static const std::map<uint32_t, std::string_view> kOthers = {
       {9, "Q8_1"},   {15, "Q8_K"},  {16, "IQ2_XXS"}, {17, "IQ2_XS"}, {18, "IQ3_XXS"}, {19, "IQ1_S"},
       {21, "IQ3_S"}, {22, "IQ2_S"}, {24, "I8"},      {25, "I16"},    {26, "I32"},     {27, "I64"},
-      {28, "F64"},   {29, "IQ1_M"}, {34, "TQ1_0"},   {35, "TQ2_0"},  {39, "MXFP4"}};
+      {28, "F64"},   {29, "IQ1_M"}, {34, "TQ1_0"},   {35, "TQ2_0"}};
   if (const GgufTypeInfo* info = FindGgufType(type)) return std::string(info->name);
   const auto found = kOthers.find(type);
   return found == kOthers.end() ? StrCat("type ", type) : std::string(found->second);
