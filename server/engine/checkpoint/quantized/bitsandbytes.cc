@@ -4,6 +4,7 @@
 //             bytes. W = quant_map[nibble] absmax. Where absmax are quantized themselves, they are
 //             nested_quant_map[absmax] nested_absmax + nested_offset
 //   int8      weight I8 [N, K], SCB F32 [N]: W = weight SCB / 127
+#include <algorithm>
 #include <memory>
 
 #include "server/base/json.h"
@@ -64,10 +65,15 @@ struct FourBits {
 
   void Unpack(int64_t first, int64_t count, float* out) const {
     const int64_t end = (first + count) * state.columns;
-    for (int64_t i = first * state.columns; i < end; ++i) {
-      const uint8_t byte = weight[static_cast<size_t>(i / 2)];
-      const int nibble = i % 2 == 0 ? byte >> 4 : byte & 15;
-      *out++ = map[static_cast<size_t>(nibble)] * absmax[static_cast<size_t>(i / state.block)];
+    for (int64_t begin = first * state.columns; begin < end;) {
+      const int64_t block = begin / state.block;
+      const float largest = absmax[static_cast<size_t>(block)];
+      const int64_t stop = std::min(end, (block + 1) * state.block);
+      for (int64_t i = begin; i < stop; ++i) {
+        const uint8_t byte = weight[static_cast<size_t>(i / 2)];
+        *out++ = map[i % 2 == 0 ? byte >> 4U : byte & 15U] * largest;
+      }
+      begin = stop;
     }
   }
 };

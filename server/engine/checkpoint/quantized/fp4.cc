@@ -27,9 +27,12 @@ struct Fp4 {
     for (int64_t n = first; n < first + count; ++n) {
       const uint8_t* row = weight.data() + n * columns / 2;
       const float* scale = scales.data() + n * (columns / group_size);
-      for (int64_t k = 0; k < columns; ++k) {
-        const int nibble = row[k / 2] >> (4 * (k % 2)) & 15;
-        *out++ = kValues[static_cast<size_t>(nibble)] * scale[k / group_size];
+      for (int64_t g = 0; g < columns / group_size; ++g) {
+        for (int64_t i = 0; i < group_size / 2; ++i) {
+          const uint8_t byte = *row++;
+          *out++ = kValues[byte & 15U] * scale[g];
+          *out++ = kValues[byte >> 4U] * scale[g];
+        }
       }
     }
   }

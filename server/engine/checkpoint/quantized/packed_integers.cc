@@ -24,18 +24,20 @@ struct PackedIntegers {
   std::vector<int64_t> group_of;
 
   void Unpack(int64_t first, int64_t count, float* out) const {
-    const int64_t offset = int64_t{1} << (bits - 1);
-    std::vector<int64_t> zero(static_cast<size_t>(groups), offset);
+    const int32_t offset = 1 << (bits - 1);
+    std::vector<int32_t> zero(static_cast<size_t>(groups), offset);
+    std::vector<int32_t> values(static_cast<size_t>(columns) + kMostPerWord);
     for (int64_t n = first; n < first + count; ++n) {
       for (int64_t g = 0; g < groups && !zeros.empty(); ++g) {
-        zero[static_cast<size_t>(g)] = BitsAt(zeros.data() + g, groups, n, bits);
+        zero[static_cast<size_t>(g)] =
+            static_cast<int32_t>(BitsAt(zeros.data() + g, groups, n, bits));
       }
       const uint32_t* row = weight.data() + n * WordsOf(columns, bits);
       const float* scale = scales.data() + n * groups;
+      UnpackBits(row, columns, bits, values.data());
       for (int64_t k = 0; k < columns; ++k) {
-        const int64_t group = group_of[static_cast<size_t>(k)];
-        const int64_t value = BitsAt(row, 1, k, bits);
-        *out++ = static_cast<float>(value - zero[static_cast<size_t>(group)]) * scale[group];
+        const auto group = static_cast<size_t>(group_of[static_cast<size_t>(k)]);
+        *out++ = static_cast<float>(values[static_cast<size_t>(k)] - zero[group]) * scale[group];
       }
     }
   }

@@ -5,6 +5,8 @@
 //   compressed-tensors, ModelOpt,   weight_scale: one value, [N], [N, 1], [N, groups], or by block;
 //   fbgemm                          of integers that are not symmetric, weight_zero_point I8 like
 //   it
+#include <algorithm>
+#include <array>
 #include <memory>
 
 #include <c10/util/Float8_e4m3fn.h>
@@ -28,7 +30,7 @@ struct Grid {
 
 struct ScaledBytes {
   int64_t columns = 0;
-  bool is_float = true;
+  const std::array<float, 256>* values = nullptr;  // what each byte stands for
   Grid grid;
   std::vector<uint8_t> weight, zeros;  // zeros: empty where all are 0
   std::vector<float> scales;
@@ -36,18 +38,39 @@ struct ScaledBytes {
   void Unpack(int64_t first, int64_t count, float* out) const {
     for (int64_t n = first; n < first + count; ++n) {
       const uint8_t* row = weight.data() + n * columns;
-      for (int64_t k = 0; k < columns; ++k) {
+      for (int64_t k = 0; k < columns; k += grid.columns_each) {
         const size_t at = grid.At(n, k);
-        const float value =
-            is_float
-                ? static_cast<float>(c10::Float8_e4m3fn(row[k], c10::Float8_e4m3fn::from_bits()))
-                : static_cast<float>(static_cast<int8_t>(row[k]));
         const float zero = zeros.empty() ? 0 : static_cast<float>(static_cast<int8_t>(zeros[at]));
-        *out++ = (value - zero) * scales[at];
+        const int64_t end = std::min(columns, k + grid.columns_each);
+        for (int64_t i = k; i < end; ++i) *out++ = ((*values)[row[i]] - zero) * scales[at];
       }
     }
   }
 };
+
+using ValuesOfBytes = std::array<float, 256>;
+
+const ValuesOfBytes& Fp8Values() {
+  static const ValuesOfBytes values = [] {
+    ValuesOfBytes all{};
+    for (int i = 0; i < 256; ++i) {
+      all[static_cast<size_t>(i)] = static_cast<float>(
+          c10::Float8_e4m3fn(static_cast<uint8_t>(i), c10::Float8_e4m3fn::from_bits()));
+    }
+    return all;
+  }();
+  return values;
+}
+
+const ValuesOfBytes& Int8Values() {
+  static const ValuesOfBytes values = [] {
+    ValuesOfBytes all{};
+    for (int i = 0; i < 256; ++i)
+      all[static_cast<size_t>(i)] = static_cast<float>(i < 128 ? i : i - 256);
+    return all;
+  }();
+  return values;
+}
 
 int64_t Parts(int64_t whole, int64_t each) {
   return (whole + each - 1) / each;
@@ -106,7 +129,7 @@ absl::StatusOr<PackedMatrix> DescribeScaledBytes(const ModuleTensors& module,
                       .open = [=]() -> absl::StatusOr<RowUnpacker> {
                         auto opened = std::make_shared<ScaledBytes>();
                         opened->columns = columns;
-                        opened->is_float = is_float;
+                        opened->values = is_float ? &Fp8Values() : &Int8Values();
                         opened->grid = grid;
                         SINKD_ASSIGN_OR_RETURN(opened->weight, weight.Bytes());
                         SINKD_ASSIGN_OR_RETURN(opened->scales, scales.Floats());
