@@ -100,6 +100,15 @@ class ServiceTest(unittest.TestCase):
         self.assertGreater(seconds, sum(drain) + 30)
 
 
+class WorkflowsTest(unittest.TestCase):
+    def test_they_keep_to_their_schemas(self):
+        for name, schema in (("github-actions", "vendor.github-workflows"), ("gitlab-ci", "vendor.gitlab-ci")):
+            with self.subTest(name):
+                code, said, problem = run(TOOLS / "check-jsonschema", "--builtin-schema", schema,
+                                          DEPLOY / f"policies/{name}.yml")
+                self.assertEqual(code, 0, said + problem)
+
+
 class ComposeTest(unittest.TestCase):
     def setUp(self):
         self.compose = yaml.safe_load(COMPOSE.read_text())

@@ -238,9 +238,13 @@ class AuditTest(unittest.TestCase):
         sinkctl("unload", "table")
         sinkctl("unload", "removed")
 
-    def test_the_workflow_calls_the_gate(self):
-        workflow = yaml.safe_load((POLICIES / "github-actions.yml").read_text())
-        commands = [step.get("run", "") for step in workflow["jobs"]["audit"]["steps"]]
+    def test_the_workflows_call_the_gate(self):
+        github = yaml.safe_load((POLICIES / "github-actions.yml").read_text())
+        self.check_calls([step.get("run", "") for step in github["jobs"]["audit"]["steps"]])
+        gitlab = yaml.safe_load((POLICIES / "gitlab-ci.yml").read_text())
+        self.check_calls(gitlab["sinks"]["script"])
+
+    def check_calls(self, commands):
         called = [line.split()[0] for line in commands if "release-gate.sh" in line]
         self.assertEqual([POLICIES.parents[1] / each for each in called],
                          [POLICIES / "release-gate.sh"])

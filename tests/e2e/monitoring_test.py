@@ -257,6 +257,39 @@ class MetricsTest(unittest.TestCase):
         self.assertGreater(Setting.server.metric("sinkd_queue_capacity"), 0)
 
 
+class StoredRunsTest(unittest.TestCase):
+    """The dashboard that asks the JSON API: each query as the Infinity data source sends and reads it."""
+
+    BOARD = json.loads((DEPLOY / "grafana/runs.json").read_text())
+
+    def rows(self, query):
+        url = query["url"].replace("${server}", f"http://{Setting.server.http}").replace("${run}", "latest")
+        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+            found = json.load(answer)
+        for member in query["root_selector"].split("."):
+            found = found[member]
+        return found if isinstance(found, list) else [found]
+
+    def check(self, query):
+        rows = self.rows(query)
+        for column in query["columns"]:
+            values = [row[column["selector"]] for row in rows]
+            if column["type"] == "number":
+                self.assertTrue(all(math.isfinite(float(value)) for value in values), column)
+
+    def test_every_column_of_every_panel_is_there(self):
+        for panel in self.BOARD["panels"]:
+            for query in panel["targets"]:
+                with self.subTest(panel["title"]):
+                    self.check(query)
+
+    def test_a_run_can_be_chosen(self):
+        variable, = (each for each in self.BOARD["templating"]["list"] if each["name"] == "run")
+        names = [row["name"] for row in self.rows(variable["query"]["infinityQuery"])]
+        self.assertEqual([re.match(variable["regex"].strip("/").replace("\\/", "/"), name)[1] for name in names],
+                         ["latest"])
+
+
 class ProvisioningTest(unittest.TestCase):
     def test_grafana_finds_a_source_and_the_dashboards(self):
         folder = DEPLOY / "grafana/provisioning"

@@ -4,8 +4,10 @@
 """
 
 import csv
+import importlib.util
 import io
 import json
+import os
 import subprocess
 import tempfile
 import unittest
@@ -15,7 +17,12 @@ import datasets
 import numpy as np
 import pandas as pd
 import sinkd
+import yaml
+from huggingface_hub.repocard_data import model_index_to_eval_results
+from sinkd import export
+from sinks.v1 import records_pb2
 from sinks.v1.analysis_pb2 import Sample
+from tests.e2e import model_root
 from tests.e2e.model_root import PLANTED
 from tests.e2e.sinkd_process import PATIENCE, Programs, main
 from tests.python import client_case
@@ -246,6 +253,47 @@ class Tables(ClientCase):
             del row["free_bytes"]
         self.check(plan.to_pandas().drop(columns="free_bytes"), of_plan)
         self.check(plan.to_pandas("tensors"), self.csv("plan", PLANTED, "--tensors"))
+
+
+class Exports(ClientCase):
+    """What other tools read of a run's numbers."""
+
+    def setUp(self):
+        super().setUp()
+        reports = {"scores": True, "levels": True, "regression": True, "compensation": True, "sink_rate": True}
+        self.client.detect(PLANTED, samples(), run_id="exported", run_labels={"branch": "main"}, **reports).read()
+        self.run_message = self.client.run("exported").message
+        self.summary = self.client.run("exported").summary().message
+        self.levels = [sink for each in model_root.planted_records().values() for sink in each["sinks"]
+                       if sink["kind"] == "secondary"]
+
+    def test_numbers_are_those_that_were_planted(self):
+        found = export.metrics(self.summary)
+        self.assertEqual(found["secondary_sinks"], len(self.levels))
+        self.assertEqual(found["secondary_per_1000_tokens"], 1000 * len(self.levels) / found["tokens"])
+        self.assertEqual(export.metrics(records_pb2.Summary()), {"samples": 0, "tokens": 0})
+
+    def test_a_model_card_holds_them(self):
+        text = export.model_index(self.run_message, self.summary, dataset="pro: mpts\n")
+        name, results = model_index_to_eval_results(yaml.safe_load(text)["model-index"])
+        self.assertEqual(name, PLANTED)
+        self.assertEqual({each.metric_type: each.metric_value for each in results}, export.metrics(self.summary))
+        self.assertEqual({each.dataset_name for each in results}, {"pro: mpts\n"})
+        section = export.model_card(self.run_message, self.summary, dataset="<b>|`x`")
+        self.assertIn(f"| secondary sinks | {len(self.levels)} |", section)
+        self.assertNotIn("<b>", section)
+
+    @unittest.skipUnless(importlib.util.find_spec("mlflow"), "MLflow is not installed")
+    def test_mlflow_reads_them(self):
+        from mlflow import MlflowClient
+        os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"
+        with tempfile.TemporaryDirectory(prefix="sinkd-mlflow-") as folder:
+            where = {"tracking_uri": f"file:{folder}/mlruns"}
+            made = [export.to_mlflow(self.run_message, self.summary, **where) for _ in range(2)]
+            data = MlflowClient(**where).get_run(made[1]).data
+        self.assertEqual(data.metrics, export.metrics(self.summary))
+        self.assertEqual(data.params, {"model": f"models/{PLANTED}", "sinkd_run": "runs/exported"})
+        self.assertEqual(data.tags["sinkd.branch"], "main")
 
 
 class RunsAndAudits(ClientCase):
