@@ -167,25 +167,32 @@ absl::Status Daemon::OpenStore() {
 absl::Status Daemon::OpenPorts() {
   if (!config_.http_listen.empty()) {
     api_.emplace(catalog_, store_.get(), config_.max_caller_percent);
+    HttpApi api = api_->Bind();
+    if (!config_.http_read_only) {
+      api.analyze = [this](const HttpQuery& query, const std::stop_token& stop) {
+        return analysis_.Answer(query, stop);
+      };
+    }
     SINKD_ASSIGN_OR_RETURN(
-        http_,
-        HttpServer::Start(
-            config_.http_listen,
-            {.metrics = [this] { return RenderMetrics(); },
-             .not_ready = [this] { return readiness_.WhyNot(); },
-             .api = api_->Bind(),
-             .page = BuiltPage(),
-             .access = AccessOf(config_),
-             .admit = [this](const Credentials& shown) { return security_->AdmitQuery(shown); },
-             .metrics_open = config_.metrics_open,
-             .tls = security_->tls()},
-            CountedPort("http", LimitsOf(config_), metrics_)));
+        http_, HttpServer::Start(
+                   config_.http_listen,
+                   {.metrics = [this] { return RenderMetrics(); },
+                    .not_ready = [this] { return readiness_.WhyNot(); },
+                    .api = std::move(api),
+                    .page = BuiltPage(),
+                    .access = AccessOf(config_),
+                    .admit = [this](const Credentials& shown,
+                                    Role least) { return security_->AdmitHttp(shown, least); },
+                    .metrics_open = config_.metrics_open,
+                    .tls = security_->tls()},
+                   CountedPort("http", LimitsOf(config_), metrics_)));
   }
   Server::Options options = ServerOptions(config_, version_);
   options.access = &security_->access();
   options.tls = security_->tls();
   options.on_stuck = [this](bool stuck) { NoteStuck(stuck); };
   SINKD_ASSIGN_OR_RETURN(server_, Server::Start(options, catalog_, metrics_, store_.get()));
+  analysis_.Open(server_->LocalChannel(), server_->local_callers());
   Log(LogLevel::kInfo, "listening",
       {{"version", version_}, {"grpc", server_->address()}, {"http", HttpAddress()}});
   return absl::OkStatus();

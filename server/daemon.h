@@ -23,6 +23,7 @@
 #include "server/readiness.h"
 #include "server/retention.h"
 #include "server/security.h"
+#include "server/service/json/json_analysis.h"
 #include "server/service/json/json_api.h"
 #include "server/service/models/registry_catalog.h"
 #include "server/service/server.h"
@@ -69,6 +70,7 @@ class Daemon {
   std::optional<Retention> retention_;
   std::unique_ptr<Server> server_;
   std::optional<JsonApi> api_;
+  JsonAnalysis analysis_;
   std::unique_ptr<HttpServer> http_;
 
   std::mutex mutex_;

@@ -48,11 +48,11 @@ absl::StatusOr<std::unique_ptr<Security>> Security::Open(const Config& config, M
   return security;
 }
 
-absl::StatusOr<std::string> Security::AdmitQuery(const Credentials& credentials) {
-  const auto caller = access_->Admit(credentials, Role::kRead);
-  if (caller.ok()) return (*caller)->name();
-  metrics_.access().Refused(AccessPort::kHttp, caller.status().code());
-  return caller.status();
+absl::StatusOr<std::shared_ptr<const Principal>> Security::AdmitHttp(const Credentials& credentials,
+                                                                     Role least) {
+  auto caller = access_->Admit(credentials, least);
+  if (!caller.ok()) metrics_.access().Refused(AccessPort::kHttp, caller.status().code());
+  return caller;
 }
 
 void Security::Watch() {

@@ -25,8 +25,9 @@ class Security {
   AccessControl& access() { return *access_; }
   const TlsIdentity* tls() const { return tls_.get(); }  // null: plaintext
 
-  // The name of who sends a query over HTTP; a refusal is counted.
-  absl::StatusOr<std::string> AdmitQuery(const Credentials& credentials);
+  // Who sends a request over HTTP; a refusal is counted.
+  absl::StatusOr<std::shared_ptr<const Principal>> AdmitHttp(const Credentials& credentials,
+                                                             Role least);
 
   // Reads the files again, changed or not.
   void ReloadSoon() { reload_->LookSoon(); }

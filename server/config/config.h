@@ -31,6 +31,7 @@ struct Config {
   bool insecure_listen = false;                // other than loopback addresses may be used
   TlsPaths tls;                                // of both ports
   std::filesystem::path token_file;            // of both ports; empty: no tokens are asked for
+  bool http_read_only = false;                 // no analyses over HTTP
   bool metrics_open = false;                   // to all, tokens or not
   std::vector<std::string> http_allow_host;    // names that HTTP answers to, beside localhost,
                                                // addresses and that of http_listen

@@ -198,6 +198,10 @@ const std::array kSettings = {
             File<[](Config& config) -> auto& { return config.token_file; }>,
             ShowFile<[](const Config& config) -> auto& { return config.token_file; }>},
     Setting{
+        "http-read-only", "", "Refuse analyses over HTTP (POST /api/v1/analyze)",
+        Switch<&Config::http_read_only>,
+        [](const Config& config) { return std::string(config.http_read_only ? "true" : "false"); }},
+    Setting{
         "metrics-open", "", "Serve /metrics without a token, even if callers need one",
         Switch<&Config::metrics_open>,
         [](const Config& config) { return std::string(config.metrics_open ? "true" : "false"); }},

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <array>
 
 #include <boost/asio/buffer.hpp>
@@ -21,10 +22,11 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 using std::chrono::seconds;
 
-constexpr size_t kLeastBytesASecond = 64 << 10;  // beyond the time to write
+constexpr size_t kLeastBytesASecond = 64 << 10;  // beyond the time of a body
 constexpr seconds kLeaveTime{1};
 constexpr size_t kLeaveBytes = 1 << 20;
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 auto Into(error_code& error) {
   return asio::redirect_error(asio::use_awaitable, error);
@@ -82,10 +84,27 @@ asio::awaitable<std::optional<absl::StatusOr<HttpHead>>> HttpConnection::ReadHea
   co_return head;
 }
 
+asio::awaitable<std::optional<std::string>> HttpConnection::ReadBody(size_t size, bool asked_for) {
+  if (asked_for && received_.empty() && !co_await Write(std::string(kContinue), {})) {
+    co_return std::nullopt;
+  }
+  const size_t here = std::min(size, received_.size());
+  std::string body = received_.substr(0, here);
+  received_.erase(0, here);
+  body.resize(size);
+  tcp_.expires_after(times_.body + seconds(size / kLeastBytesASecond));
+  error_code error;
+  co_await OnStream([&](auto& stream) {
+    return asio::async_read(stream, asio::buffer(body.data() + here, size - here), Into(error));
+  });
+  if (error) co_return std::nullopt;
+  co_return body;
+}
+
 asio::awaitable<bool> HttpConnection::Write(const std::string& head, std::string_view body) {
   const std::array<asio::const_buffer, 2> parts = {asio::buffer(head),
                                                    asio::buffer(body.data(), body.size())};
-  tcp_.expires_after(times_.write + seconds(body.size() / kLeastBytesASecond));
+  tcp_.expires_after(times_.body + seconds(body.size() / kLeastBytesASecond));
   error_code error;
   co_await OnStream([&](auto& stream) { return asio::async_write(stream, parts, Into(error)); });
   co_return !error;

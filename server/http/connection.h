@@ -39,6 +39,10 @@ class HttpConnection {
   // connection, which may not wait as long as later ones.
   boost::asio::awaitable<std::optional<absl::StatusOr<HttpHead>>> ReadHead(bool first);
 
+  // The body of the request whose head was read, of `size` bytes; nullopt: it does not come.
+  // `asked_for`: the client waits to be told that it is wanted.
+  boost::asio::awaitable<std::optional<std::string>> ReadBody(size_t size, bool asked_for);
+
   // Both as they are; false: the client does not take them.
   boost::asio::awaitable<bool> Write(const std::string& head, std::string_view body);
 

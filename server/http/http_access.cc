@@ -49,4 +49,11 @@ std::optional<std::string> AllowedOrigin(const HttpAccess& access, std::string_v
   return std::nullopt;
 }
 
+bool MayPost(const HttpAccess& access, std::string_view origin, std::string_view host) {
+  if (origin.empty()) return true;
+  const size_t scheme = origin.find("://");
+  if (scheme == std::string_view::npos) return false;
+  return origin.substr(scheme + 3) == host || Holds(access.origins, origin);
+}
+
 }  // namespace sinkd

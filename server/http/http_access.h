@@ -28,4 +28,8 @@ bool AnswersToHost(const HttpAccess& access, std::string_view host);
 // What Access-Control-Allow-Origin is to say to this Origin header; nullopt: nothing.
 std::optional<std::string> AllowedOrigin(const HttpAccess& access, std::string_view origin);
 
+// Whether a page of this Origin header may have something done: a page of this server, of an origin
+// that is named ("*" names none), or no page at all, which sends none. `host`: the Host header.
+bool MayPost(const HttpAccess& access, std::string_view origin, std::string_view host);
+
 }  // namespace sinkd

@@ -47,7 +47,7 @@ bool IsLength(std::string_view text) {
          text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Sets has_body.
+// Sets has_body and body_bytes.
 absl::Status ReadFraming(unsigned version, HttpHead& head) {
   const std::vector<std::string_view> codings = head.All("transfer-encoding");
   const std::vector<std::string_view> lengths = head.All("content-length");
@@ -60,8 +60,8 @@ absl::Status ReadFraming(unsigned version, HttpHead& head) {
   if (lengths.size() > 1 || (lengths.size() == 1 && !IsLength(lengths[0]))) {
     return Malformed("Content-Length");
   }
-  head.has_body = !codings.empty() ||
-                  (!lengths.empty() && lengths[0].find_first_not_of('0') != std::string_view::npos);
+  if (!lengths.empty()) head.body_bytes = std::stoll(std::string(lengths[0]));
+  head.has_body = !codings.empty() || head.body_bytes.value_or(0) > 0;
   return absl::OkStatus();
 }
 

@@ -6,6 +6,8 @@
 // Thread-safety: values; the functions are pure.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,7 +27,8 @@ struct HttpHead {
   std::string target;                                       // "/api/v1/runs?pageSize=10"
   std::vector<std::pair<std::string, std::string>> fields;  // names in lower case
   bool has_body = false;
-  bool keeps_alive = false;  // whether the client would send another request
+  std::optional<int64_t> body_bytes;  // as announced; nullopt: it was not
+  bool keeps_alive = false;           // whether the client would send another request
 
   // Without what follows a '?'.
   std::string_view path() const;

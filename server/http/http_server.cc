@@ -34,10 +34,12 @@ using boost::system::error_code;
 using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kQueriesAtOnce = 8;     // of the API
-constexpr int64_t kQueriesOfCaller = 6;  // what a browser asks at once
+constexpr size_t kQueriesAtOnce = 8;    // of the API
+constexpr size_t kQueriesOfCaller = 6;  // what a browser asks at once
+constexpr size_t kAnalysesAtOnce = 4;
+constexpr size_t kAnalysesOfCaller = 2;
 constexpr int kRequestsOfConnection = 1000;
-// Of queries' answers whose clients have not taken them yet. What is over keeps new queries out.
+// Of answers of the API whose clients have not taken them yet. What is over keeps new queries out.
 constexpr size_t kMostUnsentBytes = size_t{256} << 20;
 constexpr size_t kMostUnsentBytesOfCaller = size_t{64} << 20;
 constexpr std::chrono::milliseconds kLook{100};  // between two looks for clients that left
@@ -99,6 +101,7 @@ class Listed {
 
 struct Query {
   HttpConnection* connection;
+  Site::Work work;
   std::string caller;
   std::stop_source stop;
 };
@@ -131,6 +134,7 @@ struct HttpServer::Internals {
   bool stopping = false;
 
   asio::thread_pool query_threads{kQueriesAtOnce};
+  asio::thread_pool analysis_threads{kAnalysesAtOnce};
   asio::thread_pool metrics_thread{1};
   asio::io_context loop{1};
   asio::steady_timer look{loop};
@@ -159,6 +163,7 @@ struct HttpServer::Internals {
                  }))
           .wait();
       query_threads.join();
+      analysis_threads.join();
       metrics_thread.join();
       work.reset();
       if (running.wait_for(kLastWords) != std::future_status::ready) loop.stop();
@@ -199,10 +204,10 @@ struct HttpServer::Internals {
         if (!co_await RefuseUnread(connection, head->status())) co_return;
         break;
       }
-      const bool last =
-          i + 1 == kRequestsOfConnection || (*head)->has_body || !(*head)->keeps_alive;
-      if (!co_await Answer(connection, **head, !last)) co_return;
-      if (last || stopping) break;
+      const bool last = i + 1 == kRequestsOfConnection || !(*head)->keeps_alive;
+      const std::optional<bool> goes_on = co_await Answer(connection, **head, !last);
+      if (!goes_on) co_return;
+      if (!*goes_on) break;
     }
     co_await connection.Leave();
   }
@@ -222,40 +227,71 @@ struct HttpServer::Internals {
     co_return co_await connection.Write(FormatHead(answer, /*keep_alive=*/false), answer.body);
   }
 
-  asio::awaitable<bool> Answer(HttpConnection& connection, const HttpHead& head, bool keep_alive) {
+  // Whether another request may follow; nullopt: the client does not take the answer.
+  asio::awaitable<std::optional<bool>> Answer(HttpConnection& connection, const HttpHead& head,
+                                              bool keep_alive) {
     const Clock::time_point begin = Clock::now();
     const Site::Plan plan = site.Route(head, {connection.host(), connection.certificate_name()});
-    HttpAnswer answer = co_await Make(connection, plan);
+    bool body_left = head.has_body;
+    std::optional<HttpAnswer> made = co_await Make(connection, head, plan, body_left);
+    if (!made) co_return std::nullopt;
+    HttpAnswer& answer = *made;
     site.Dress(head, plan, answer);
     if (!plan.request_id.empty()) {
       LogAnswer(head, connection.host(), plan, answer.status, Clock::now() - begin);
     }
     const Listed waits(unsent, Unsent{plan.caller, answer.body.size()});
-    const std::string text = FormatHead(answer, keep_alive && !stopping);
-    co_return co_await connection.Write(
+    const bool goes_on = keep_alive && !body_left && !stopping;
+    const std::string text = FormatHead(answer, goes_on);
+    const bool taken = co_await connection.Write(
         text, answer.fixed_body.empty() ? answer.body : answer.fixed_body);
+    co_return taken ? std::optional(goes_on) : std::nullopt;
   }
 
-  asio::awaitable<HttpAnswer> Make(HttpConnection& connection, const Site::Plan& plan) {
+  // nullopt: the request's body does not come.
+  asio::awaitable<std::optional<HttpAnswer>> Make(HttpConnection& connection, const HttpHead& head,
+                                                  const Site::Plan& plan, bool& body_left) {
     if (plan.work == Site::Work::kNone) co_return plan.answer;
     if (stopping) co_return site.RefuseWork(plan, Stopping());
-    if (plan.work == Site::Work::kMetrics) co_return co_await On(metrics_thread, plan, {});
-    if (IsFull(plan.caller)) co_return site.RefuseWork(plan, TooMany());
+    if (plan.work == Site::Work::kMetrics) co_return co_await On(metrics_thread, plan, {}, {});
+    if (IsFull(plan)) co_return site.RefuseWork(plan, TooMany());
     std::stop_source stop;
-    HttpAnswer answer;
+    std::optional<HttpAnswer> answer;
     {
-      const Listed under_way(queries, Query{&connection, plan.caller, stop});
+      const Listed under_way(queries, Query{&connection, plan.work, plan.caller, stop});
       if (queries.size() == 1) LookForHangups();
-      answer = co_await On(query_threads, plan, stop.get_token());
+      std::optional<std::string> body = co_await ReadBody(connection, head, plan);
+      if (body) {
+        body_left = body_left && plan.body_bytes == 0;
+        asio::thread_pool& threads =
+            plan.work == Site::Work::kAnalysis ? analysis_threads : query_threads;
+        answer = co_await On(threads, plan, *std::move(body), stop.get_token());
+      }
     }
     if (queries.empty()) look.cancel();
     co_return answer;
   }
 
-  bool IsFull(const std::string& caller) const {
-    const auto of_caller = [&caller](const Query& each) { return each.caller == caller; };
-    if (queries.size() >= kQueriesAtOnce ||
-        std::count_if(queries.begin(), queries.end(), of_caller) >= kQueriesOfCaller) {
+  asio::awaitable<std::optional<std::string>> ReadBody(HttpConnection& connection,
+                                                       const HttpHead& head,
+                                                       const Site::Plan& plan) {
+    if (plan.body_bytes == 0) co_return std::string();
+    const Listed quiet(silent, &connection);
+    co_return co_await connection.ReadBody(plan.body_bytes, head.Only("expect") == "100-continue");
+  }
+
+  bool IsFull(const Site::Plan& plan) const {
+    const bool analyzes = plan.work == Site::Work::kAnalysis;
+    const std::string& caller = plan.caller;
+    size_t like = 0;
+    size_t of_caller = 0;
+    for (const Query& each : queries) {
+      if (each.work != plan.work) continue;
+      ++like;
+      if (each.caller == caller) ++of_caller;
+    }
+    if (like >= (analyzes ? kAnalysesAtOnce : kQueriesAtOnce) ||
+        of_caller >= (analyzes ? kAnalysesOfCaller : kQueriesOfCaller)) {
       return true;
     }
     size_t all = 0;
@@ -268,9 +304,10 @@ struct HttpServer::Internals {
   }
 
   asio::awaitable<HttpAnswer> On(asio::thread_pool& threads, const Site::Plan& plan,
-                                 std::stop_token stop) {
+                                 std::string body, std::stop_token stop) {
     const auto make = [&]() -> asio::awaitable<HttpAnswer> {
-      const auto made = Contained([&] { return absl::StatusOr<HttpAnswer>(plan.make(stop)); });
+      const auto made =
+          Contained([&] { return absl::StatusOr<HttpAnswer>(plan.make(std::move(body), stop)); });
       co_return made.ok() ? *made : site.RefuseWork(plan, made.status());
     };
     co_return co_await asio::co_spawn(threads, make, asio::use_awaitable);

@@ -1,10 +1,11 @@
-// HttpServer: the HTTP port, read only.
+// HttpServer: the HTTP port.
 //
 //   GET /metrics   200  the Prometheus text
 //   GET /healthz   200  "ok": the process answers
 //   GET /readyz    200  "ready", or 503 with the reason
 //   GET /          the page
 //   GET /api/...   the API, whose answers are made elsewhere (http_api.h)
+//   POST /api/v1/analyze   the same, where the API takes it
 //   anything else  404
 //
 // Where it is told to, it speaks TLS, and asks who wants metrics or the API: 401 or 403 to whom it
@@ -14,8 +15,10 @@
 // that is silent or slow holds none. Metrics are made on another, at most eight queries of the API
 // on eight more. A head has ten seconds and 8 KiB, an answer ten seconds and one for each 64 KiB;
 // an idle connection is closed after a minute, or when the port gets full, the longest silent
-// first. No body is read: whoever sends one is answered, and its connection closed. Answers to GET
-// of the API and the page carry an ETag, the digest of their bytes, and are 304 to who has them.
+// first. Four analyses are under way at most, two of one caller; their bodies, of 8 MiB at most,
+// have ten seconds and one for each 64 KiB. No other body is read: whoever sends one is answered,
+// and its connection closed. Answers to GET of the API and the page carry an ETag, the digest of
+// their bytes, and are 304 to who has them.
 //
 // Ownership: owns its threads; the destructor stops them. Thread-safety: Stop may be called from
 // any thread, more than once. The sources are called from several threads, several at once, until
@@ -43,9 +46,9 @@ namespace sinkd {
 
 // How long clients may take.
 struct HttpTimes {
-  std::chrono::milliseconds head = std::chrono::seconds(10);   // a handshake; a request's head
-  std::chrono::milliseconds idle = std::chrono::seconds(60);   // between two requests
-  std::chrono::milliseconds write = std::chrono::seconds(10);  // an answer, and more for its bytes
+  std::chrono::milliseconds head = std::chrono::seconds(10);  // a handshake; a request's head
+  std::chrono::milliseconds idle = std::chrono::seconds(60);  // between two requests
+  std::chrono::milliseconds body = std::chrono::seconds(10);  // of either side, and more for bytes
 };
 
 class HttpServer {
@@ -56,9 +59,11 @@ class HttpServer {
     std::optional<HttpApi> api = std::nullopt;              // nullopt: there is none
     Page page = {};
     HttpAccess access = {};  // of the page, the API and metrics
-    // The name of who shows these, when it may have metrics and what the API tells; null: everyone
-    // may, without a name.
-    std::function<absl::StatusOr<std::string>(const Credentials& shown)> admit = nullptr;
+    // Who shows these, when it has at least this role; null: everyone may have everything, without
+    // a name. Metrics and what the API tells take Role::kRead.
+    std::function<absl::StatusOr<std::shared_ptr<const Principal>>(const Credentials& shown,
+                                                                   Role least)>
+        admit = nullptr;
     bool metrics_open = false;         // metrics to everyone all the same
     const TlsIdentity* tls = nullptr;  // borrowed; null: plaintext
     HttpTimes times = {};

@@ -16,7 +16,8 @@ namespace {
 constexpr char kText[] = "text/plain; charset=utf-8";
 constexpr char kPrometheusText[] = "text/plain; version=0.0.4; charset=utf-8";
 constexpr char kHtml[] = "text/html; charset=utf-8";
-constexpr char kMethods[] = "GET, HEAD, OPTIONS";
+constexpr std::string_view kJsonLines = "application/jsonl";
+constexpr int64_t kMaxBodyBytes = 8 << 20;
 constexpr char kNothingRuns[] = "default-src 'none'; frame-ancestors 'none'";
 constexpr char kPolicy[] = "Content-Security-Policy";
 constexpr char kTag[] = "ETag";
@@ -33,6 +34,10 @@ bool IsProbe(std::string_view path) {
 
 bool Reads(std::string_view method) {
   return method == "GET" || method == "HEAD";
+}
+
+const char* MethodsAt(std::string_view path) {
+  return path == kAnalyzePath ? "POST, OPTIONS" : "GET, HEAD, OPTIONS";
 }
 
 HttpAnswer Text(int status, const auto& text) {
@@ -103,12 +108,54 @@ absl::Status WrongHost(std::string_view host) {
                     .fix = "use an IP address, or start sinkd with --http-allow-host"});
 }
 
-absl::Status WrongMethod(std::string_view method) {
-  return MakeError(absl::StatusCode::kUnimplemented, "the HTTP port only reads",
+absl::Status WrongMethod(std::string_view method, std::string_view path) {
+  const bool analyzes = path == kAnalyzePath;
+  return MakeError(absl::StatusCode::kUnimplemented,
+                   analyzes ? "analyses are sent with POST" : "the HTTP port only reads here",
                    {.reason = "METHOD_NOT_ALLOWED",
                     .subject = "method",
                     .value = Shorten(method),
-                    .fix = "use GET here, and gRPC to change something"});
+                    .fix = analyzes ? "use POST" : "use GET here, and gRPC to change something"});
+}
+
+absl::Status OnlyReads() {
+  return MakeError(absl::StatusCode::kPermissionDenied, "the HTTP port of this server only reads",
+                   {.reason = "HTTP_READ_ONLY",
+                    .subject = "http-read-only",
+                    .fix = "use gRPC, or start sinkd without --http-read-only"});
+}
+
+absl::Status WrongOrigin(std::string_view origin) {
+  return MakeError(absl::StatusCode::kPermissionDenied,
+                   "pages of this origin may not run analyses here",
+                   {.reason = "ORIGIN_NOT_ALLOWED",
+                    .subject = "Origin",
+                    .value = Shorten(origin),
+                    .fix = "name the origin with --http-allow-origin (* does not count)"});
+}
+
+absl::Status WrongType(std::string_view type) {
+  return InvalidArgument("the body is not said to be JSON lines",
+                         {.reason = "CONTENT_TYPE_NOT_ALLOWED",
+                          .subject = "Content-Type",
+                          .value = Shorten(type),
+                          .fix = StrCat("send Content-Type: ", kJsonLines)});
+}
+
+absl::Status NoLength() {
+  return InvalidArgument("the length of the body is missing",
+                         {.reason = "LENGTH_REQUIRED",
+                          .subject = "Content-Length",
+                          .fix = "send Content-Length, and no Transfer-Encoding"});
+}
+
+absl::Status TooLarge(int64_t bytes) {
+  return InvalidArgument(
+      StrCat("the body has ", bytes, " bytes, over the limit of ", kMaxBodyBytes),
+      {.reason = "BODY_TOO_LARGE",
+       .subject = "Content-Length",
+       .value = std::to_string(bytes),
+       .fix = "send fewer samples at once, or use gRPC"});
 }
 
 int StatusOfUnread(const absl::Status& error) {
@@ -130,10 +177,12 @@ Site::Plan Site::Route(const HttpHead& head, const HttpPeer& peer) const {
   } else if (!IsProbe(path) && !AnswersToHost(sources_.access, host)) {
     plan.answer = Refuse(of_api, WrongHost(host), 403);
   } else if (head.method == "OPTIONS") {
-    plan.answer = {.content_type = kText, .headers = {{"Allow", kMethods}}};
-  } else if (!Reads(head.method)) {
-    plan.answer = Refuse(of_api, WrongMethod(head.method), 405);
-    plan.answer.headers.emplace_back("Allow", kMethods);
+    plan.answer = {.content_type = kText, .headers = {{"Allow", MethodsAt(path)}}};
+  } else if (path == kAnalyzePath && head.method == "POST") {
+    PlanAnalysis(head, peer, plan);
+  } else if (path == kAnalyzePath || !Reads(head.method)) {
+    plan.answer = Refuse(of_api, WrongMethod(head.method, path), 405);
+    plan.answer.headers.emplace_back("Allow", MethodsAt(path));
   } else if (path == "/healthz") {
     plan.answer = Text(200, "ok");
   } else if (path == "/readyz") {
@@ -141,23 +190,51 @@ Site::Plan Site::Route(const HttpHead& head, const HttpPeer& peer) const {
   } else if (path == "/") {
     plan.answer = MakePage(head);
   } else {
-    const bool open = path == "/metrics" && sources_.metrics_open;
-    const absl::Status admitted = open ? absl::OkStatus() : Admit(head, peer, plan.caller);
-    if (!admitted.ok()) {
-      plan.answer = RefuseCaller(of_api, admitted);
-    } else if (of_api) {
-      PlanQuery(head, plan);
-    } else {
-      plan.work = Work::kMetrics;
-      plan.make = [this](const std::stop_token&) {
-        return HttpAnswer{.content_type = kPrometheusText, .body = sources_.metrics()};
-      };
-    }
+    PlanRead(head, peer, plan);
   }
   return plan;
 }
 
-void Site::PlanQuery(const HttpHead& head, Plan& plan) const {
+void Site::PlanRead(const HttpHead& head, const HttpPeer& peer, Plan& plan) const {
+  const bool of_api = IsOfApi(head.path());
+  if (of_api || !sources_.metrics_open) {
+    auto admitted = Admit(head, peer, Role::kRead, plan.caller);
+    if (!admitted.ok()) {
+      plan.answer = RefuseCaller(of_api, admitted.status());
+      return;
+    }
+    if (of_api) return PlanQuery(head, peer, *std::move(admitted), plan);
+  }
+  plan.work = Work::kMetrics;
+  plan.make = [this](const std::string&, const std::stop_token&) {
+    return HttpAnswer{.content_type = kPrometheusText, .body = sources_.metrics()};
+  };
+}
+
+// What can be told from the head is, before the body is read.
+void Site::PlanAnalysis(const HttpHead& head, const HttpPeer& peer, Plan& plan) const {
+  const auto refuse = [&](const absl::Status& error, int status) {
+    plan.answer = Refuse(/*of_api=*/true, error, status);
+  };
+  if (!sources_.api || !sources_.api->analyze) return refuse(OnlyReads(), 403);
+  const std::string_view origin = head.Only("origin");
+  if (head.All("origin").size() > 1 || !MayPost(sources_.access, origin, head.Only("host"))) {
+    return refuse(WrongOrigin(origin), 403);
+  }
+  const std::string_view type = head.Only("content-type");
+  if (Trim(type.substr(0, type.find(';'))) != kJsonLines) return refuse(WrongType(type), 415);
+  if (!head.body_bytes) return refuse(NoLength(), 411);
+  if (*head.body_bytes > kMaxBodyBytes) return refuse(TooLarge(*head.body_bytes), 413);
+  auto admitted = Admit(head, peer, Role::kAnalyse, plan.caller);
+  if (!admitted.ok()) {
+    plan.answer = RefuseCaller(/*of_api=*/true, admitted.status());
+    return;
+  }
+  PlanQuery(head, peer, *std::move(admitted), plan);
+}
+
+void Site::PlanQuery(const HttpHead& head, const HttpPeer& peer,
+                     std::shared_ptr<const Principal> principal, Plan& plan) const {
   if (!sources_.api) {
     plan.answer = Text(404, "there is no API here");
     return;
@@ -168,23 +245,35 @@ void Site::PlanQuery(const HttpHead& head, Plan& plan) const {
     return;
   }
   query->caller = plan.caller;
+  query->peer_host = peer.host;
+  query->principal = std::move(principal);
   query->request_id = plan.request_id;
   query->trace = ParseTraceparent(head.Only("traceparent"));
-  plan.work = Work::kQuery;
-  plan.make = [this, asked = *std::move(query)](const std::stop_token& stop) {
-    HttpAnswer answer = sources_.api->answer(asked, stop);
-    Tag(answer);
+  const bool analyzes = head.method == "POST";
+  plan.work = analyzes ? Work::kAnalysis : Work::kQuery;
+  plan.body_bytes = analyzes ? static_cast<size_t>(*head.body_bytes) : 0;
+  plan.make = [make = analyzes ? &sources_.api->analyze : &sources_.api->answer, analyzes,
+               asked = *std::move(query)](std::string body, const std::stop_token& stop) {
+    HttpQuery whole = asked;
+    whole.body = std::move(body);
+    HttpAnswer answer = (*make)(whole, stop);
+    if (!analyzes) Tag(answer);
     return answer;
   };
 }
 
-absl::Status Site::Admit(const HttpHead& head, const HttpPeer& peer, std::string& caller) const {
+absl::StatusOr<std::shared_ptr<const Principal>> Site::Admit(const HttpHead& head,
+                                                             const HttpPeer& peer, Role least,
+                                                             std::string& caller) const {
   caller = peer.host;
-  if (!sources_.admit) return absl::OkStatus();
-  SINKD_ASSIGN_OR_RETURN(caller, sources_.admit({.authorization = head.All("authorization"),
-                                                 .certificate_name = peer.certificate_name,
-                                                 .peer_host = peer.host}));
-  return absl::OkStatus();
+  if (!sources_.admit) return nullptr;
+  SINKD_ASSIGN_OR_RETURN(std::shared_ptr<const Principal> principal,
+                         sources_.admit({.authorization = head.All("authorization"),
+                                         .certificate_name = peer.certificate_name,
+                                         .peer_host = peer.host},
+                                        least));
+  caller = principal->name();
+  return principal;
 }
 
 HttpAnswer Site::MakeReady() const {
@@ -209,7 +298,7 @@ HttpAnswer Site::RefuseWork(const Plan& plan, const absl::Status& error) const {
   const int status = absl::IsResourceExhausted(error) ? 429
                      : absl::IsUnavailable(error)     ? 503
                                                       : 500;
-  return Refuse(plan.work == Work::kQuery, error, status);
+  return Refuse(plan.work == Work::kQuery || plan.work == Work::kAnalysis, error, status);
 }
 
 HttpAnswer Site::RefuseUnread(std::string_view received, const absl::Status& error) const {
@@ -259,13 +348,16 @@ void Site::AddOrigin(const HttpHead& head, HttpAnswer& answer) const {
     answer.headers.emplace_back(name, value);
   };
   add("Vary", "Origin");
-  const std::optional<std::string> allowed = AllowedOrigin(sources_.access, head.Only("origin"));
-  if (!allowed) return;
+  const std::string_view origin = head.Only("origin");
+  const std::optional<std::string> allowed = AllowedOrigin(sources_.access, origin);
+  const bool analyzes = head.path() == kAnalyzePath;
+  if (!allowed || (analyzes && !MayPost(sources_.access, origin, head.Only("host")))) return;
   add("Access-Control-Allow-Origin", *allowed);
   add("Access-Control-Expose-Headers", "ETag, Retry-After");
   if (head.method != "OPTIONS") return;
-  add("Access-Control-Allow-Methods", kMethods);
-  add("Access-Control-Allow-Headers", "Authorization, If-None-Match, traceparent");
+  add("Access-Control-Allow-Methods", MethodsAt(head.path()));
+  add("Access-Control-Allow-Headers", analyzes ? "Authorization, Content-Type, traceparent"
+                                               : "Authorization, If-None-Match, traceparent");
   add("Access-Control-Max-Age", "600");
 }
 

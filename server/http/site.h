@@ -5,12 +5,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
 #include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
 #include "server/http/http_api.h"
 #include "server/http/http_head.h"
@@ -28,13 +30,14 @@ class Site {
  public:
   explicit Site(const HttpServer::Sources& sources) : sources_(sources) {}
 
-  enum class Work { kNone, kMetrics, kQuery };
+  enum class Work { kNone, kMetrics, kQuery, kAnalysis };
 
   // What a request gets: an answer, or work that makes it and takes a while.
   struct Plan {
     Work work = Work::kNone;
-    HttpAnswer answer;  // of no work
-    std::function<HttpAnswer(const std::stop_token& stop)> make;
+    HttpAnswer answer;      // of no work
+    size_t body_bytes = 0;  // of the request, to be read before the work
+    std::function<HttpAnswer(std::string body, const std::stop_token& stop)> make;
     std::string caller;      // empty: it was not asked who it is
     std::string request_id;  // empty: not of the API
   };
@@ -55,8 +58,12 @@ class Site {
   HttpAnswer RefuseCaller(bool of_api, const absl::Status& error) const;
   HttpAnswer MakePage(const HttpHead& head) const;
   HttpAnswer MakeReady() const;
-  void PlanQuery(const HttpHead& head, Plan& plan) const;
-  absl::Status Admit(const HttpHead& head, const HttpPeer& peer, std::string& caller) const;
+  void PlanRead(const HttpHead& head, const HttpPeer& peer, Plan& plan) const;
+  void PlanAnalysis(const HttpHead& head, const HttpPeer& peer, Plan& plan) const;
+  void PlanQuery(const HttpHead& head, const HttpPeer& peer,
+                 std::shared_ptr<const Principal> principal, Plan& plan) const;
+  absl::StatusOr<std::shared_ptr<const Principal>> Admit(const HttpHead& head, const HttpPeer& peer,
+                                                         Role least, std::string& caller) const;
   void AddOrigin(const HttpHead& head, HttpAnswer& answer) const;
 
   const HttpServer::Sources& sources_;

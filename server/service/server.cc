@@ -126,6 +126,7 @@ struct Server::Internals {
   Executor cpu;
   Executor storing;
   const CallResources calls;
+  LocalCallers local_callers;
   HealthService health;
   ModelService models;
   RunService runs;
@@ -204,7 +205,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options, Mo
   const auto find_peer = [port = &*internals->port](std::string_view grpc_peer) {
     return port->PeerOf(grpc_peer);
   };
-  AddCallGate(*internals->access, find_peer, metrics, builder);
+  AddCallGate(*internals->access, find_peer, internals->local_callers, metrics, builder);
   builder.RegisterService(&internals->health);
   builder.RegisterService(&internals->models);
   builder.RegisterService(&internals->runs);
@@ -230,6 +231,15 @@ int Server::port() const {
 }
 std::string Server::address() const {
   return internals_->port->address();
+}
+
+std::shared_ptr<grpc::Channel> Server::LocalChannel() {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);  // what this process makes itself
+  return internals_->grpc->InProcessChannel(arguments);
+}
+LocalCallers& Server::local_callers() {
+  return internals_->local_callers;
 }
 
 void Server::SetServing(bool serving) {

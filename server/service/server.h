@@ -17,12 +17,14 @@
 #include <vector>
 
 #include <absl/status/statusor.h>
+#include <grpcpp/channel.h>
 
 #include "server/access/access_control.h"
 #include "server/access/tls_identity.h"
 #include "server/net/open_connections.h"
 #include "server/service/analyze/stream_plan.h"
 #include "server/service/calls/call.h"
+#include "server/service/calls/local_callers.h"
 #include "server/service/models/model_catalog.h"
 #include "server/store/run_store.h"
 #include "server/telemetry/metrics.h"
@@ -61,6 +63,10 @@ class Server {
 
   int port() const;
   std::string address() const;  // as bound
+
+  // To this server from within its process. Whoever calls over it first enters himself here.
+  std::shared_ptr<grpc::Channel> LocalChannel();
+  LocalCallers& local_callers();
 
   void SetServing(bool serving);
   void Close();

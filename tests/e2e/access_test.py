@@ -1,6 +1,7 @@
 """Who may call what, over both ports of a real server."""
 
 import contextlib
+import http.client
 import json
 import os
 import pathlib
@@ -220,7 +221,7 @@ class RpcTest(AccessCase):
 class HttpTest(AccessCase):
     def paths(self):
         described = yaml.safe_load((SOURCE / "docs" / "openapi.yaml").read_text())["paths"]
-        return [each.replace("{id}", "none") for each in described]
+        return [path.replace("{id}", "none") for path, methods in described.items() if "get" in methods]
 
     def test_every_path_of_the_api_and_metrics_are_refused_without_a_token(self):
         paths = [*self.paths(), "/metrics", "/api/v1/none", "/api"]
@@ -240,6 +241,16 @@ class HttpTest(AccessCase):
                 with self.subTest(path=path, role=role):
                     status, _, _ = self.server.get(path, f"Bearer {TOKENS[role]}")
                     self.assertNotIn(status, (401, 403))
+
+    def test_who_may_post_analyses(self):
+        for role, status in ((None, 401), ("read", 403), ("analyse", 400), ("admin", 400)):  # 400: it is empty
+            connection = http.client.HTTPConnection(self.server.http, timeout=PATIENCE)
+            headers = {"Content-Type": "application/jsonl"}
+            if role:
+                headers["Authorization"] = f"Bearer {TOKENS[role]}"
+            connection.request("POST", "/api/v1/analyze", b"", headers)
+            self.assertEqual(connection.getresponse().status, status, role)
+            connection.close()
 
     def test_the_page_and_probes_are_open(self):
         for path in OPEN_PATHS:

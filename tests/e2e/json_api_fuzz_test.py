@@ -28,6 +28,8 @@ class Fuzz(unittest.TestCase):
                  HERE / "schemathesis.toml", "run",
                  f"http://{site.server.http}/api/v1/openapi.yaml", "--checks", "all",
                  "--max-examples", str(EXAMPLES), "--generation-deterministic",
+                 # A body of JSON lines is nothing that it can make; json_api_test posts them.
+                 "--exclude-method", "POST",
                  "--no-color", "--warnings", "off"],
                 cwd=folder, capture_output=True, text=True, timeout=5 * PATIENCE, check=False,
                 env={**os.environ, "PYTHONPATH": str(HERE.parents[1]),

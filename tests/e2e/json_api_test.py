@@ -4,7 +4,7 @@
 """
 
 import gzip
-
+import json
 import pathlib
 import unittest
 from urllib.parse import quote, urlencode
@@ -12,11 +12,13 @@ from urllib.parse import quote, urlencode
 import jsonschema
 import yaml
 from google.protobuf import json_format
+from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 
 from tests.e2e import model_root, stubs
+from tests.e2e.calls import analyze, planted, sample, spec
 from tests.e2e.json_api_case import EMPTY_RUNS, Site, built_page, level_counts, runs
-from tests.e2e.model_root import PLANTED
+from tests.e2e.model_root import PLANTED, TINY
 from tests.e2e.sinkd_process import main
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -411,6 +413,66 @@ class Description(ApiCase):
             self.assertEqual([each.message[:300] for each in validator.iter_errors(reply.json())],
                              [], path)
             self.assertTrue(list(validator.iter_errors({"unknown": 1})), path)
+
+
+class Analyses(unittest.TestCase):
+    """POST /api/v1/analyze."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.site = Site()
+        cls.addClassCleanup(cls.site.stop)
+
+    def post(self, *lines, **headers):
+        body = "\n".join(
+            json_format.MessageToJson(line, indent=None) if isinstance(line, Message) else line
+            for line in lines)
+        headers = {"Content_Type": "application/jsonl", **headers}
+        return self.site.ask("/api/v1/analyze", method="POST", body=body.encode(), **headers)
+
+    def test_gives_what_grpc_gives(self):
+        samples = [planted(each) for each in list(model_root.planted_records().values())[:3]]
+        requests = [spec(PLANTED, scores={"curves": True}, levels={}), *samples, sample("empty")]
+        reply = self.post(*requests)
+        self.assertEqual(reply.status, 200, reply.body[:2000])
+        self.assertEqual(reply.headers["Content-Type"], "application/jsonl")
+        lines = [json.loads(line) for line in reply.body.decode().splitlines()]
+        self.assertEqual([next(iter(line)) for line in lines],
+                         ["started", "record", "record", "record", "sampleError", "summary"])
+        answer = analyze(self.site.server.channel, requests)
+        for line, result in zip(lines[1:], [*answer.results, answer.summary], strict=True):
+            told = json_format.ParseDict(*line.values(), type(result)())
+            if "sampleError" in line:  # whose details stand in any order
+                told, result = told.status.message, result.status.message
+            self.assertEqual(told, result)
+
+    def test_errors_have_the_status_of_http(self):
+        for line, status, reason in [(spec("none"), 404, "MODEL_NOT_FOUND"),
+                                     (spec(TINY), 409, "MODEL_NOT_LOADED"),
+                                     ("nonsense", 400, "MALFORMED_MESSAGE"),
+                                     ("", 400, "MALFORMED_MESSAGE")]:
+            with self.subTest(line=line):
+                reply = self.post(line)
+                self.assertEqual((reply.status, reply.reason()), (status, reason))
+
+    def test_pages_of_other_sites_are_refused(self):
+        spec_line = spec(PLANTED)
+        own = f"http://{self.site.server.http}"
+        self.assertEqual(self.post(spec_line, Origin=own).status, 200)
+        for origin in ("http://evil.example", "null", own + "0", "https://" + own):
+            reply = self.post(spec_line, Origin=origin)
+            self.assertEqual((reply.status, reply.reason()), (403, "ORIGIN_NOT_ALLOWED"), origin)
+        # What a form can send without asking first.
+        for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""):
+            reply = self.post(spec_line, Content_Type=kind)
+            self.assertEqual((reply.status, reply.reason()), (415, "CONTENT_TYPE_NOT_ALLOWED"))
+
+    def test_a_server_may_only_read(self):
+        site = Site("--http-read-only")
+        self.addCleanup(site.stop)
+        reply = site.ask("/api/v1/analyze", method="POST", body=b"{}",
+                         Content_Type="application/jsonl")
+        self.assertEqual((reply.status, reply.reason()), (403, "HTTP_READ_ONLY"))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "connection.h"
+#include "principal.h"
 #include "server/base/status.h"
 #include "server/http/http_server.h"
 
@@ -47,8 +48,10 @@ class HttpLimitsTest : public ::testing::Test {
         .metrics = [this] { return std::string(body_bytes_, 'm'); },
         .not_ready = [] { return std::optional<std::string>(); },
         .api = std::move(api),
-        .admit = [this](const Credentials& shown) -> absl::StatusOr<std::string> {
-          return std::string(shown.authorization.empty() ? "one" : shown.authorization[0]);
+        .admit = [](const Credentials& shown,
+                    Role) -> absl::StatusOr<std::shared_ptr<const Principal>> {
+          return testing::NamedPrincipal(
+              std::string(shown.authorization.empty() ? "one" : shown.authorization[0]));
         },
         .times = times};
     auto server =
@@ -231,8 +234,8 @@ TEST_F(HttpLimitsTest, SlowReadersHoldNoQueryUp) {
 }
 
 TEST_F(HttpLimitsTest, WhoDoesNotTakeAnAnswerIsLeft) {
-  body_bytes_ = size_t{16} << 20;                // more than the system buffers for a connection
-  Start({.write = std::chrono::seconds(-256)});  // 16 MiB in no time, at 64 KiB a second
+  body_bytes_ = size_t{16} << 20;               // more than the system buffers for a connection
+  Start({.body = std::chrono::seconds(-256)});  // 16 MiB in no time, at 64 KiB a second
   const auto slow = Open(kQuery);
   EXPECT_LT(slow->ReadAll().size(), body_bytes_);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "connection.h"
+#include "principal.h"
 
 namespace sinkd {
 namespace {
@@ -115,11 +116,12 @@ class GuardedServerTest : public ::testing::Test {
     auto server = HttpServer::Start(
         "127.0.0.1:0", {.metrics = [] { return std::string("up 1\n"); },
                         .not_ready = [] { return std::optional<std::string>(); },
-                        .admit = [this](const Credentials& shown) -> absl::StatusOr<std::string> {
+                        .admit = [this](const Credentials& shown,
+                                        Role) -> absl::StatusOr<std::shared_ptr<const Principal>> {
                           asked_.emplace_back(shown.authorization.begin(),
                                               shown.authorization.end());
                           if (!verdict_.ok()) return verdict_;
-                          return "nora";
+                          return testing::NamedPrincipal("nora");
                         },
                         .metrics_open = metrics_open});
     ASSERT_TRUE(server.ok()) << server.status();

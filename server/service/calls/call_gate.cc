@@ -30,10 +30,11 @@ absl::Status NotOffered() {
                     .fix = "use a method of the protocol that this server's documents name"});
 }
 
-std::vector<std::string_view> AuthorizationOf(
-    const std::multimap<grpc::string_ref, grpc::string_ref>& metadata) {
+using Metadata = std::multimap<grpc::string_ref, grpc::string_ref>;
+
+std::vector<std::string_view> ValuesOf(const Metadata& metadata, const char* key) {
   std::vector<std::string_view> values;
-  const auto [begin, end] = metadata.equal_range(kAuthorization);
+  const auto [begin, end] = metadata.equal_range(key);
   for (auto each = begin; each != end; ++each) {
     values.emplace_back(each->second.data(), each->second.size());
   }
@@ -63,10 +64,12 @@ class ReflectionCalls {
 
 class Interceptor final : public grpc::experimental::Interceptor {
  public:
-  Interceptor(AccessControl& access, const FindPeer& find_peer, Metrics& metrics,
-              ReflectionCalls& reflection, grpc::experimental::ServerRpcInfo& call)
+  Interceptor(AccessControl& access, const FindPeer& find_peer, const LocalCallers& local,
+              Metrics& metrics, ReflectionCalls& reflection,
+              grpc::experimental::ServerRpcInfo& call)
       : access_(access),
         find_peer_(find_peer),
+        local_(local),
         metrics_(metrics),
         reflection_(reflection),
         call_(call) {}
@@ -91,8 +94,10 @@ class Interceptor final : public grpc::experimental::Interceptor {
   void Judge() {
     // A client that has disconnected gets no answer; it is judged as a stranger.
     const std::shared_ptr<const Peer> found = find_peer_(call_.server_context()->peer());
-    const Peer peer = found ? *found : Peer();
-    absl::StatusOr<std::shared_ptr<const Principal>> principal = Admit(peer);
+    const std::optional<LocalCaller> local = found ? std::nullopt : FindLocal();
+    const Peer peer = found ? *found : local ? local->peer : Peer();
+    absl::StatusOr<std::shared_ptr<const Principal>> principal =
+        local ? local->principal : Admit(peer);
     auto* const context = dynamic_cast<CallContext*>(call_.server_context());
     if (principal.ok() && context == nullptr) {
       principal = EnterReflection(*std::move(principal), peer);
@@ -111,13 +116,18 @@ class Interceptor final : public grpc::experimental::Interceptor {
     }
   }
 
+  std::optional<LocalCaller> FindLocal() const {
+    const auto keys = ValuesOf(call_.server_context()->client_metadata(), kLocalCallerKey);
+    return keys.size() == 1 ? local_.Find(keys[0]) : std::nullopt;
+  }
+
   absl::StatusOr<std::shared_ptr<const Principal>> Admit(const Peer& peer) {
     std::string_view method = call_.method();
     method.remove_prefix(method.starts_with('/') ? 1 : 0);
     const MethodRole* const rule = FindMethodRole(method);
     if (rule == nullptr) return NotOffered();
     const grpc::ServerContextBase& context = *call_.server_context();
-    const Credentials shown{.authorization = AuthorizationOf(context.client_metadata()),
+    const Credentials shown{.authorization = ValuesOf(context.client_metadata(), kAuthorization),
                             .certificate_name = peer.certificate_name,
                             .peer_host = peer.host};
     if (!rule->role) return access_.Anyone(shown);
@@ -135,6 +145,7 @@ class Interceptor final : public grpc::experimental::Interceptor {
 
   AccessControl& access_;
   const FindPeer& find_peer_;
+  const LocalCallers& local_;
   Metrics& metrics_;
   ReflectionCalls& reflection_;
   grpc::experimental::ServerRpcInfo& call_;
@@ -144,18 +155,20 @@ class Interceptor final : public grpc::experimental::Interceptor {
 
 class InterceptorFactory final : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
-  InterceptorFactory(AccessControl& access, FindPeer find_peer, Metrics& metrics)
-      : access_(access), find_peer_(std::move(find_peer)), metrics_(metrics) {}
+  InterceptorFactory(AccessControl& access, FindPeer find_peer, const LocalCallers& local,
+                     Metrics& metrics)
+      : access_(access), find_peer_(std::move(find_peer)), local_(local), metrics_(metrics) {}
 
   grpc::experimental::Interceptor* CreateServerInterceptor(
       grpc::experimental::ServerRpcInfo* info) override {
     // gRPC's from now on.
-    return new Interceptor(access_, find_peer_, metrics_, reflection_, *info);
+    return new Interceptor(access_, find_peer_, local_, metrics_, reflection_, *info);
   }
 
  private:
   AccessControl& access_;
   const FindPeer find_peer_;
+  const LocalCallers& local_;
   Metrics& metrics_;
   ReflectionCalls reflection_;
 };
@@ -187,11 +200,12 @@ const Peer& PeerOf(const grpc::CallbackServerContext& context) {
   return judged != nullptr ? judged->peer : unknown;
 }
 
-void AddCallGate(AccessControl& access, FindPeer find_peer, Metrics& metrics,
-                 grpc::ServerBuilder& builder) {
+void AddCallGate(AccessControl& access, FindPeer find_peer, const LocalCallers& local,
+                 Metrics& metrics, grpc::ServerBuilder& builder) {
   builder.SetContextAllocator(std::make_unique<ContextAllocator>());
   std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> gates;
-  gates.push_back(std::make_unique<InterceptorFactory>(access, std::move(find_peer), metrics));
+  gates.push_back(
+      std::make_unique<InterceptorFactory>(access, std::move(find_peer), local, metrics));
   builder.experimental().SetInterceptorCreators(std::move(gates));
 }
 

@@ -18,6 +18,7 @@
 
 #include "server/access/access_control.h"
 #include "server/net/peer.h"
+#include "server/service/calls/local_callers.h"
 #include "server/telemetry/metrics.h"
 
 namespace sinkd {
@@ -42,7 +43,8 @@ const Peer& PeerOf(const grpc::CallbackServerContext& context);
 // Finds the client that gRPC calls by this name of a peer; null when it has disconnected.
 using FindPeer = std::function<std::shared_ptr<const Peer>(std::string_view grpc_peer)>;
 
-void AddCallGate(AccessControl& access, FindPeer find_peer, Metrics& metrics,
-                 grpc::ServerBuilder& builder);
+// `local` has the callers of the in-process channel.
+void AddCallGate(AccessControl& access, FindPeer find_peer, const LocalCallers& local,
+                 Metrics& metrics, grpc::ServerBuilder& builder);
 
 }  // namespace sinkd

@@ -75,7 +75,7 @@ JsonApi::JsonApi(ModelCatalog& catalog, RunStore* store, int64_t max_caller_perc
 HttpApi JsonApi::Bind() {
   return {.answer = [this](const HttpQuery& query,
                            const std::stop_token& stop) { return Answer(query, stop); },
-          .refuse = ErrorAnswer};
+          .refuse = [](const absl::Status& error) { return ErrorAnswer(error); }};
 }
 
 HttpAnswer JsonApi::Answer(const HttpQuery& query, const std::stop_token& stop) {

@@ -29,7 +29,7 @@ class JsonApi {
 
   HttpAnswer Answer(const HttpQuery& query, const std::stop_token& stop);
 
-  // Both of its functions, bound to this.
+  // Its functions that read, bound to this.
   HttpApi Bind();
 
  private:

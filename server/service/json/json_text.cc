@@ -1,12 +1,12 @@
 #include "server/service/json/json_text.h"
 
-#include <chrono>
 #include <optional>
 
 #include <absl/strings/str_cat.h>
 #include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/type_resolver.h>
 #include <google/protobuf/util/type_resolver_util.h>
+#include <google/rpc/error_details.pb.h>
 
 #include "server/base/status.h"
 #include "server/service/calls/message_bytes.h"
@@ -45,12 +45,13 @@ int HttpStatusOf(absl::StatusCode code) {
 }
 
 // Whole seconds; nullopt where retrying as it is cannot help.
-std::optional<int64_t> RetryAfter(const absl::Status& error) {
-  const std::optional<ErrorDetail> detail = GetErrorDetail(error);
-  if (detail && detail->retry_after) {
-    return std::chrono::ceil<std::chrono::seconds>(*detail->retry_after).count();
+std::optional<int64_t> RetryAfter(const google::rpc::Status& error) {
+  google::rpc::RetryInfo info;
+  for (const google::protobuf::Any& detail : error.details()) {
+    if (detail.UnpackTo(&info)) {
+      return info.retry_delay().seconds() + (info.retry_delay().nanos() > 0 ? 1 : 0);
+    }
   }
-  if (absl::IsUnavailable(error)) return 1;
   return std::nullopt;
 }
 
@@ -72,8 +73,13 @@ absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
 }
 
 HttpAnswer ErrorAnswer(const absl::Status& error) {
-  HttpAnswer answer{.status = HttpStatusOf(error.code()), .content_type = kJsonType};
-  answer.body = ToJson(ToRpcStatus(error)).value_or("{}");
+  return ErrorAnswer(ToRpcStatus(error));
+}
+
+HttpAnswer ErrorAnswer(const google::rpc::Status& error) {
+  HttpAnswer answer{.status = HttpStatusOf(static_cast<absl::StatusCode>(error.code())),
+                    .content_type = kJsonType};
+  answer.body = ToJson(error).value_or("{}");
   if (const std::optional<int64_t> seconds = RetryAfter(error)) {
     answer.headers.emplace_back("Retry-After", std::to_string(*seconds));
   }

@@ -8,6 +8,7 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 #include <google/protobuf/message.h>
+#include <google/rpc/status.pb.h>
 
 #include "server/http/http_api.h"
 
@@ -21,5 +22,6 @@ absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message);
 // An error as an answer: a google.rpc.Status under the HTTP status of its code, with Retry-After
 // where retrying can help.
 HttpAnswer ErrorAnswer(const absl::Status& error);
+HttpAnswer ErrorAnswer(const google::rpc::Status& error);
 
 }  // namespace sinkd
