@@ -6,6 +6,7 @@
 // Reference: transformers 5.24.0, modeling_<family>.py and modeling_rope_utils.py.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,7 +19,8 @@ enum class RopeKind { kDefault, kLinear, kDynamic, kLlama3, kYarn, kLongrope, kP
 struct RopeSpec {
   RopeKind kind = RopeKind::kDefault;
   double theta = 10000.0;
-  int64_t dimensions = 0;              // rotated channels of a head, the first ones; even
+  int64_t dimensions = 0;              // rotated channels of a head; even, 0 if none rotates
+  bool last = false;                   // the last channels of a head rotate, else the first ones
   bool interleaved = false;            // pair i: channels 2i, 2i + 1; else i, i + dimensions / 2
   int64_t turning_pairs = 0;           // proportional: rotated pairs, the first; others keep 0
   double factor = 1.0;                 // linear, dynamic, llama3, yarn, proportional
@@ -29,11 +31,15 @@ struct RopeSpec {
   double beta_slow = 1.0;              // yarn
   bool truncate = true;                // yarn: floor/ceil of the correction range
   double attention_factor = 1.0;       // yarn, longrope: final factor on cos and sin
+  double long_attention_factor = 0;    // longrope: the same of longer samples; 0: no other
   std::vector<double> short_factors;   // longrope, per pair: samples within original_positions
   std::vector<double> long_factors;    // longrope, per pair: longer ones
-  // Queries at position t are multiplied by 1 + growth * log(1 + floor(t / growth_positions)).
+  // Queries at position t are multiplied by
+  // 1 + growth * log(1 + floor((t + growth_start) / growth_positions)).
   double query_growth = 0;
   double growth_positions = 0;
+  double growth_start = 0;
+  double score_factor = 1.0;  // multiplies the scores of blocks that rotate so
 };
 
 enum class NormKind {
@@ -43,7 +49,14 @@ enum class NormKind {
   kLayerOnePlus,  // the same with 1 + w
 };
 
-enum class Activation { kSilu, kGelu, kGeluTanh, kRelu, kReluSquared };
+enum class Activation {
+  kSilu,
+  kGelu,
+  kGeluTanh,
+  kRelu,
+  kReluSquared,
+  kXielu,  // with two learned numbers per block (arXiv 2411.13010)
+};
 
 // How the MLP's hidden units are computed from its projections.
 enum class Gating {
@@ -71,23 +84,51 @@ enum class Routing {
   kSoftmaxThenTop,  // softmax over all experts, then the largest weights
   kTopThenSoftmax,  // softmax over the largest logits
   kSigmoidThenTop,  // sigmoid of each logit, then the largest weights
+  kSparseMixer,     // the largest logits one by one, each in a softmax over those near it
 };
 
 // Mixture of experts; none if count is 0.
 struct ExpertSpec {
   int64_t count = 0;
   int64_t per_token = 0;
+  bool bias = false;         // router and experts have biases
   int64_t intermediate = 0;  // width of one expert's gate and up
   Routing routing = Routing::kSoftmaxThenTop;
   bool renormalize = true;     // not kTopThenSoftmax: scale the selected weights to sum to 1
   double least_sum = 0;        // renormalize: divide by at least this
   double scale = 1.0;          // multiplies the selected weights
+  bool weigh_input = false;    // weights multiply what experts read, not what they give
+  double jitter = 0;           // kSparseMixer: logits so near to the largest share its softmax
   bool correction = false;     // a bias per expert, used to select experts and not to weight them
-  int64_t groups = 1;          // equal groups of experts, ranked by their two best experts
+  int64_t groups = 1;          // equal groups of experts, ranked by the sum of their best experts
+  int64_t group_best = 2;      // so many of them
   int64_t groups_chosen = 1;   // only experts of so many groups are selected
   std::vector<bool> in_block;  // per block: true for experts, false for a dense MLP
   int64_t shared_intermediate = 0;  // width of an MLP that every token passes as well; 0: none
   bool shared_gate = false;         // its output is multiplied by the sigmoid of a projection
+};
+
+// Latent attention (MLA): queries, keys and values are projected from narrower, normed latents
+// (DeepSeek-V2, arXiv 2405.04434, section 2.1).
+struct LatentSpec {
+  int64_t kv_rank = 0;     // width of the latent of keys and values; 0: no latent attention
+  int64_t query_rank = 0;  // width of that of queries; 0: they come from the stream
+  int64_t shared = 0;      // last channels of a key, the same for all heads, not from the latent
+  double norm_epsilon = 1e-6;  // of the latents' norms
+};
+
+// A bias on scores that falls with the distance between query and key (ALiBi, arXiv 2108.12409).
+struct DistanceBias {
+  std::vector<double> slopes;  // per head; empty: no bias
+  bool in_bfloat16 = false;    // slopes, the keys' positions and their products are rounded to it
+  bool scaled = false;         // multiplied by the scale of the scores
+};
+
+// Heads of one block: key/value heads, channels of queries and keys, and of values.
+struct HeadShape {
+  int64_t kv_heads = 0;
+  int64_t head_size = 0;
+  int64_t value_size = 0;
 };
 
 struct DecoderSpec {
@@ -107,6 +148,7 @@ struct DecoderSpec {
   int64_t embedding_width = 0;    // if not C, with projections in and out; else 0
   int64_t learned_positions = 0;  // rows of a learned position embedding; 0: none
   int64_t position_offset = 0;    // row of position 0 in that embedding
+  bool embedding_norm = false;    // before the first block
 
   // Norms and residual stream.
   NormKind norm = NormKind::kRms;
@@ -120,19 +162,30 @@ struct DecoderSpec {
   bool final_norm = true;
 
   // Attention.
-  int64_t heads = 0;      // H query heads
-  int64_t kv_heads = 0;   // K key/value heads, divides H
-  int64_t head_size = 0;  // D
+  int64_t heads = 0;                   // H query heads
+  int64_t kv_heads = 0;                // K key/value heads, divides H
+  int64_t head_size = 0;               // D
+  int64_t value_size = 0;              // channels of a head's values; 0: as many as of its keys
+  std::vector<HeadShape> head_shapes;  // per block, where they differ; else empty
   bool qkv_bias = false;
   bool output_bias = false;
-  double qkv_clip = 0;  // projections are clamped to +-clip; 0: they are not
+  double qkv_clip = 0;            // projections are clamped to +-clip; 0: they are not
+  bool clip_after_norms = false;  // kWhole: q and k are clamped after their norms
+  double value_scale = 1.0;       // multiplies values
+  LatentSpec latent;
   HeadNorms head_norms = HeadNorms::kNone;
-  bool head_norm_bias = true;            // of layer norms
-  bool head_norms_after_rotary = false;  // not for kWhole
-  bool learned_sinks = false;            // one logit per head takes part in the softmax
-  double score_cap = 0;                  // cap * tanh(score / cap); 0: none
-  std::vector<double> score_scale;       // per block
-  std::vector<int64_t> window;           // per block: visible keys, incl. the query's; 0 = all
+  bool head_norm_weights = true;           // false: weights 1, not in the checkpoint
+  bool head_norms_where_rotating = false;  // blocks without rotation have none
+  bool head_norm_bias = true;              // of layer norms
+  bool head_norms_after_rotary = false;    // not for kWhole
+  bool learned_sinks = false;              // one logit per head takes part in the softmax
+  bool sinks_where_windowed = false;       // only of blocks with a window
+  DistanceBias distance_bias;
+  double score_cap = 0;             // cap * tanh(score / cap); 0: none
+  std::vector<double> score_scale;  // per block
+  std::vector<int64_t> window;      // per block: visible keys, incl. the query's; 0 = all
+  std::vector<int64_t> chunk;       // per block: queries see only their own of chunks this long;
+                                    // 0 or empty: they see all
   std::vector<RopeSpec> ropes;
   std::vector<int32_t> rope_of_block;  // per block: index into ropes, -1 = no rotation
 
@@ -142,24 +195,31 @@ struct DecoderSpec {
   Gating gating = Gating::kGated;
   double swish_slope = 1.702;  // kClampedSwish
   double swish_limit = 7.0;    // kClampedSwish
-  bool mlp_bias = false;
+  bool mlp_bias = false;       // of dense MLPs and of the shared expert
   ExpertSpec experts;
+
+  HeadShape HeadsOf(int64_t block) const {
+    if (!head_shapes.empty()) return head_shapes[static_cast<size_t>(block)];
+    return {kv_heads, head_size, value_size > 0 ? value_size : head_size};
+  }
 };
 
 // How a checkpoint stores projections that the engine fuses.
 enum class QkvLayout {
   kSeparate,  // q, k, v
   kStacked,   // one tensor, rows [q; k; v]
-  kPerHead,   // one tensor, rows [q; k; v] of head 0, of head 1, ...
+  kPerHead,   // one tensor, rows [q; k; v] of key head 0, of key head 1, ..., q of all its heads
+  kQuarters,  // one tensor of four parts, rows [q; v; k] of a quarter of the heads
 };
 enum class GateUpLayout {
   kSeparate,  // gate, up
   kStacked,   // one tensor, rows [gate; up]
 };
 enum class ExpertLayout {
-  kSeparate,      // a tensor per expert, named by {}: "experts.{}.w1"
-  kStackedInOut,  // one tensor for all, [experts, in, out], gate and up in alternating columns
-  kStackedOutIn,  // one tensor for all, [experts, out, in], rows [gate; up]
+  kSeparate,       // a tensor per expert, named by {}: "experts.{}.w1"
+  kStackedInOut,   // one tensor for all, [experts, in, out], gate and up in alternating columns
+  kStackedOutIn,   // one tensor for all, [experts, out, in], rows [gate; up]
+  kStackedHalves,  // one tensor for all, [experts, in, out], columns [gate; up]
 };
 
 // Names of the tensors of one block, without the ".weight" / ".bias" suffix. The name of a fused
@@ -168,7 +228,10 @@ struct BlockWeightNames {
   std::string attention_norm, attention_output_norm, mlp_norm, mlp_output_norm;
   // The two norms of parallel blocks may be one tensor. {} in those of q and k: a tensor per head.
   std::string q, k, v, o, q_norm, k_norm, sinks;
+  // Latent attention: q reads the stream, q_up its latent; kv gives latent and shared channels.
+  std::string q_up, q_latent_norm, kv, kv_up, kv_latent_norm;
   std::string gate, up, down;
+  std::string act;  // kXielu: the module of its numbers
   std::string router, expert_gate, expert_up, expert_down;
   std::string router_correction;  // the whole name
   // Without a name for up, gate holds rows [gate; up].
@@ -178,7 +241,7 @@ struct BlockWeightNames {
 struct WeightNames {
   // Prefix of all names but the head's. A checkpoint may omit it, or put more in front of it.
   std::string prefix = "model.";
-  std::string embedding, positions, project_in, project_out, final_norm, head;
+  std::string embedding, positions, project_in, project_out, embedding_norm, final_norm, head;
   std::string block_prefix;  // "model.layers." : block l is block_prefix + l + "." + name
   BlockWeightNames block;
   QkvLayout qkv = QkvLayout::kSeparate;

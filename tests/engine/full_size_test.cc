@@ -52,7 +52,8 @@ int64_t BytesOf(const std::string& stored_type) {
 int64_t HeldBytes(const ExpectedWeights& expected) {
   int64_t bytes = 2 * expected.held;
   for (const auto& [name, shape] : expected.tensors) {
-    if (name.ends_with(".self_attn.sinks")) bytes += 2 * Elements(shape);
+    if (name.ends_with(".sinks") || name.ends_with(".attention_sink_bias"))
+      bytes += 2 * Elements(shape);
   }
   return bytes;
 }

@@ -196,6 +196,146 @@ INSTANTIATE_TEST_SUITE_P(
         BadConfig{"KvHeadsDoNotDivide", Config("llama", R"("num_key_value_heads":3)"),
                   "does not divide num_attention_heads 8"},
         BadConfig{"OddHeadSize", Config("llama", R"("head_dim":7)"), "head_dim is odd"},
+        BadConfig{
+            "RenormalizedByDeepseekV2",
+            Config(
+                "deepseek_v2",
+                R"("num_key_value_heads":8,"n_routed_experts":4,"num_experts_per_tok":2,"moe_intermediate_size":16,"norm_topk_prob":true)"),
+            "norm_topk_prob is true"},
+        BadConfig{
+            "UnknownSelection",
+            Config(
+                "deepseek_v2",
+                R"("num_key_value_heads":8,"n_routed_experts":4,"num_experts_per_tok":2,"moe_intermediate_size":16,"topk_method":"noaux_tc")"),
+            "topk_method is not a way to select"},
+        BadConfig{
+            "GroupsThatDoNotCut",
+            Config(
+                "deepseek_v2",
+                R"("num_key_value_heads":8,"n_routed_experts":4,"num_experts_per_tok":2,"moe_intermediate_size":16,"topk_method":"group_limited_greedy","n_group":3)"),
+            "n_group does not cut 4 experts"},
+        BadConfig{
+            "SharedKeyOfAnotherSize",
+            Config(
+                "deepseek_v3",
+                R"("num_key_value_heads":8,"n_routed_experts":4,"num_experts_per_tok":2,"moe_intermediate_size":16,"n_group":2,"topk_group":1,"head_dim":96)"),
+            "head_dim is not qk_rope_head_dim, 64"},
+        BadConfig{
+            "FewKeyHeadsOfLatents",
+            Config(
+                "deepseek_v3",
+                R"("num_key_value_heads":8,"n_routed_experts":4,"num_experts_per_tok":2,"moe_intermediate_size":16,"n_group":2,"topk_group":1,"num_key_value_heads":2)"),
+            "num_key_value_heads is not num_attention_heads, 8"},
+        BadConfig{
+            "ScoresBySoftmax",
+            Config(
+                "deepseek_v3",
+                R"("num_key_value_heads":8,"n_routed_experts":4,"num_experts_per_tok":2,"moe_intermediate_size":16,"n_group":2,"topk_group":1,"scoring_func":"softmax")"),
+            "scoring_func is not sigmoid"},
+        BadConfig{
+            "SelectedByGreed",
+            Config(
+                "deepseek_v3",
+                R"("num_key_value_heads":8,"n_routed_experts":4,"num_experts_per_tok":2,"moe_intermediate_size":16,"n_group":2,"topk_group":1,"topk_method":"greedy")"),
+            "topk_method is not noaux_tc"},
+        BadConfig{
+            "EverySecondBlockSparse",
+            Config(
+                "deepseek_v3",
+                R"("num_key_value_heads":8,"n_routed_experts":4,"num_experts_per_tok":2,"moe_intermediate_size":16,"n_group":2,"topk_group":1,"moe_layer_freq":2)"),
+            "moe_layer_freq is not 1"},
+        BadConfig{
+            "UnknownMlp",
+            Config(
+                "glm4_moe_lite",
+                R"("num_key_value_heads":8,"n_routed_experts":4,"num_experts_per_tok":2,"moe_intermediate_size":16,"mlp_layer_types":["dense","sparse","sparse","wide"])"),
+            "names wide, which is no type of MLP"},
+        BadConfig{"TextHalfOfKimi", Config("kimi_k25", R"("text_config":{"model_type":"llama"})"),
+                  "text_config.model_type is not that of a text half"},
+        BadConfig{
+            "StreamOfNorms",
+            Config("bloom",
+                   R"("n_layer":4,"n_head":8,"apply_residual_connection_post_layernorm":true)"),
+            "a stream of norms is not computed"},
+        BadConfig{"TwoNamesOfHeads", Config("bloom", R"("n_layer":4,"n_head":4)"),
+                  "num_attention_heads differs from n_head"},
+        BadConfig{
+            "NewerFalconInSequence",
+            Config("falcon",
+                   R"("new_decoder_architecture":true,"num_kv_heads":2,"parallel_attn":false)"),
+            "parallel_attn is false, and new_decoder"},
+        BadConfig{"FalconKeyHeads",
+                  Config("falcon", R"("new_decoder_architecture":true,"num_kv_heads":3)"),
+                  "num_kv_heads does not divide num_attention_heads"},
+        BadConfig{"OldFalconKeyHeads", Config("falcon", R"("multi_query":false,"num_kv_heads":2)"),
+                  "num_kv_heads is not num_attention_heads"},
+        BadConfig{"OldFalconTwoNorms", Config("falcon", R"("num_ln_in_parallel_attn":2)"),
+                  "num_ln_in_parallel_attn is 2"},
+        BadConfig{"MptSlopes", Config("mpt", R"("attn_config":{"alibi_bias_max":4})"),
+                  "attn_config.alibi_bias_max is not 8"},
+        BadConfig{"MptWithoutBias", Config("mpt", R"("attn_config":{"alibi":false})"),
+                  "attn_config.alibi is false"},
+        BadConfig{"MptWithPrefix", Config("mpt", R"("attn_config":{"prefix_lm":true})"),
+                  "attn_config.prefix_lm is true"},
+        BadConfig{"MptNorms", Config("mpt", R"("attn_config":{"qk_ln":true})"),
+                  "attn_config.qk_ln is true"},
+        BadConfig{"MptOneKeyHead",
+                  Config("mpt", R"("attn_config":{"attn_type":"multiquery_attention"})"),
+                  "attn_config.attn_type is not multihead_attention"},
+        BadConfig{"MptWithBiases", Config("mpt", R"("no_bias":false)"), "no_bias is false"},
+        BadConfig{"MptWidth", Config("mpt", R"("expansion_ratio":2)"), "expansion_ratio is not 4"},
+        BadConfig{"MptLogits", Config("mpt", R"("logit_scale":"inv_sqrt_d_model")"),
+                  "logit_scale is set"},
+        BadConfig{"GptJRotatesMore", Config("gptj", R"("rotary_dim":64)"),
+                  "rotary_dim is not an integer from 1 to 8"},
+        BadConfig{"GptJRotatesOdd", Config("gptj", R"("rotary_dim":3)"),
+                  "rotary_dim is not an even number"},
+        BadConfig{"CodeGenParts", Config("codegen", R"("num_attention_heads":2,"rotary_dim":8)"),
+                  "does not divide into the four parts"},
+        BadConfig{"GptNeoKinds",
+                  Config("gpt_neo", R"("attention_layers":["global","local","global","wide"])"),
+                  "names wide, which is no kind of it"},
+        BadConfig{"GptNeoRuns", Config("gpt_neo", R"("attention_types":[["global",4]])"),
+                  "attention_types is not a list of lists"},
+        BadConfig{
+            "GptNeoTwoLists",
+            Config(
+                "gpt_neo",
+                R"("attention_layers":["global","local","global","local"],"attention_types":[[["local"],4]])"),
+            "differs from attention_types"},
+        BadConfig{"GptNeoBlocks",
+                  Config("gpt_neo", R"("attention_types":[[["global","local"],12]])"),
+                  "does not name 4 blocks"},
+        BadConfig{"PersimmonHeads", Config("persimmon", R"("head_dim":16)"),
+                  "head_dim does not give each head"},
+        BadConfig{
+            "PhiMoeSelects",
+            Config("phimoe",
+                   R"("num_key_value_heads":2,"num_local_experts":4,"num_experts_per_tok":3)"),
+            "num_experts_per_tok is not 2"},
+        BadConfig{
+            "PhiMoeRotary",
+            Config(
+                "phimoe",
+                R"("num_key_value_heads":2,"num_local_experts":4,"num_experts_per_tok":2,"rope_scaling":{"type":"linear","factor":2})"),
+            "is not a rotary scaling of this family"},
+        BadConfig{
+            "Llama4Chunks",
+            Config(
+                "llama4_text",
+                R"("intermediate_size_mlp":96,"num_local_experts":4,"num_experts_per_tok":1,"attention_chunk_size":null,"layer_types":["chunked_attention","full_attention","full_attention","full_attention"])"),
+            "attention_chunk_size is not set"},
+        BadConfig{"Llama4WithoutText", Config("llama4", R"("vision_config":{})"),
+                  "text_config is missing"},
+        BadConfig{"GraniteBases",
+                  Config("granite_swa", R"("num_key_value_heads":4,"layer_rope_theta":[0,10000])"),
+                  "layer_rope_theta does not hold 4 numbers"},
+        BadConfig{
+            "MiMoKeyHeads",
+            Config(
+                "mimo_v2_flash",
+                R"("num_key_value_heads":8,"n_routed_experts":4,"num_experts_per_tok":2,"moe_intermediate_size":16)"),
+            "times two, in blocks with a window"},
         BadConfig{"UnknownActivation", Config("llama", R"("hidden_act":"mish")"), "hidden_act"},
         BadConfig{"UnknownRope", Config("llama", R"("rope_scaling":{"type":"spiral","factor":2})"),
                   "rope_scaling.type is not a rotary scaling"},

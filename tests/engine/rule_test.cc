@@ -203,6 +203,83 @@ INSTANTIATE_TEST_SUITE_P(
                    [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
                      for (BlockWeights& block : blocks) block.shared_router = at::Tensor();
                    }},
+        BrokenRule{
+            "FirstChannelsRotate", "decoders/deepseek_v3_groups", 64,
+            [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.ropes[0].last = false; }},
+        BrokenRule{"LatentsUnnormed", "decoders/deepseek_v3_groups", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) block.kv_latent_norm = NormWeights();
+                   }},
+        BrokenRule{"QueryLatentsUnnormed", "decoders/youtu_plain", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) block.q_latent_norm = NormWeights();
+                   }},
+        BrokenRule{"ScoresOverRootAlone", "decoders/deepseek_v3_groups", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.score_scale.assign(spec.score_scale.size(),
+                                             1 / std::sqrt(static_cast<double>(spec.head_size)));
+                   }},
+        BrokenRule{
+            "GroupsRankedByTwo", "decoders/deepseek_v2_groups", 64,
+            [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.experts.group_best = 2; }},
+        BrokenRule{"NoChunks", "decoders/llama4_chunks", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.chunk.clear(); }},
+        BrokenRule{"ChunkOneLarger", "decoders/llama4_chunks", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     for (int64_t& chunk : spec.chunk) chunk += chunk > 0 ? 1 : 0;
+                   }},
+        BrokenRule{
+            "QueriesGrowOneLater", "decoders/llama4_chunks", 64,
+            [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.ropes[1].growth_start = 0; }},
+        BrokenRule{"AllBlocksNormHeads", "decoders/llama4_chunks", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     blocks[3].q_norm = blocks[3].k_norm = blocks[0].q_norm;
+                   }},
+        BrokenRule{"OutputsWeighed", "decoders/llama4_experts", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.experts.weigh_input = false;
+                   }},
+        BrokenRule{"NoDistanceBias", "decoders/bloom_bias", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.distance_bias = {}; }},
+        BrokenRule{"DistanceBiasExact", "decoders/falcon_bias", 200,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.distance_bias.in_bfloat16 = false;
+                   }},
+        BrokenRule{"DistanceBiasUnscaled", "decoders/falcon_bias", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.distance_bias.scaled = false;
+                   }},
+        BrokenRule{
+            "EmbeddingUnnormed", "decoders/bloom_bias", 64,
+            [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.embedding_norm = false; }},
+        BrokenRule{
+            "ClampedBeforeNorms", "decoders/olmoe_clipped", 64,
+            [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.clip_after_norms = false; }},
+        BrokenRule{"ValuesUnscaled", "decoders/mimo_v2_flash_windows", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.value_scale = 1; }},
+        BrokenRule{"SinksWithoutWindows", "decoders/mimo_v2_flash_windows", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     blocks[0].sinks = blocks[1].sinks;
+                   }},
+        BrokenRule{"UnitsSquared", "decoders/apertus_plain", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.activation = Activation::kReluSquared;
+                   }},
+        BrokenRule{"ExpertsChosenAtOnce", "decoders/phimoe_experts", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.experts.routing = Routing::kSoftmaxThenTop;
+                   }},
+        BrokenRule{
+            "ExpertsShareWithAll", "decoders/phimoe_experts", 64,
+            [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.experts.jitter = 1e6; }},
+        BrokenRule{"LongSamplesAsShort", "decoders/phimoe_longrope", 200,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.ropes[0].long_attention_factor = 0;
+                   }},
+        BrokenRule{"SharedExpertUnbiased", "decoders/ernie4_5_moe_biases", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) block.mlp.down_bias = at::Tensor();
+                   }},
         BrokenRule{"ReluNotSquared", "decoders/arcee_plain", 64,
                    [](DecoderSpec& spec, std::vector<BlockWeights>&) {
                      spec.activation = Activation::kRelu;

@@ -18,8 +18,9 @@ from transformers.utils import logging
 from tests.oracle import detection, expected, sites, stamp
 
 FIRST_TOKEN = 1
-PEAKED = ("q_proj", "k_proj", "qkv_proj", "query_key_value", "c_attn")
-EMBEDDINGS = ("embed_tokens", "embed_in", "wte")
+PEAKED = ("q_proj", "k_proj", "qkv_proj", "query_key_value", "c_attn", "q_b_proj", "kv_a_proj", "kv_b_proj",
+          "Wqkv")
+EMBEDDINGS = ("embed_tokens", "embed_in", "wte", "word_embeddings")
 POSITIONS = ("embed_positions", "wpe")
 ONE_PLUS = ("gemma", "nemotron", "vaultgemma")  # they add one to norm weights
 INPUTS_FIRST = ("c_attn", "c_proj", "c_fc")  # gpt2's Conv1D: [in, out]

@@ -25,7 +25,7 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.utils import logging
 
-from tests.oracle import checkpoint_cases, stamp
+from tests.oracle import checkpoint_cases, expected, stamp
 
 LENGTH = 40
 LARGEST_GROWTH = 4  # of the number of weights, where a case gets its own
@@ -39,15 +39,29 @@ SIZES = {
 }
 GROUPED = {**SIZES, "num_key_value_heads": 2}
 GEMMA = {**GROUPED, "head_dim": 12, "sliding_window": 9}
+LATENT = {**SIZES, "num_key_value_heads": HEADS, "q_lora_rank": 12, "kv_lora_rank": 10, "qk_nope_head_dim": 6,
+          "qk_rope_head_dim": 8, "v_head_dim": 5}
+ROUTED = {"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 20}
+GPT = {"vocab_size": VOCABULARY, "n_embd": 32, "n_layer": BLOCKS, "n_head": HEADS, "n_positions": 64, "bos_token_id": 1,
+       "eos_token_id": 2}
 FAMILIES = {
+    "apertus": GROUPED,
     "arcee": GROUPED,
+    "bloom": {"vocab_size": VOCABULARY, "hidden_size": 32, "n_layer": BLOCKS, "n_head": HEADS},
+    "codegen": {**GPT, "rotary_dim": 4},
     "cohere": GROUPED,
     "cohere2": {**GROUPED, "sliding_window": 9},
+    "deepseek_v2": {**LATENT, **ROUTED, "n_group": 2, "topk_group": 1, "topk_method": "group_limited_greedy",
+                    "first_k_dense_replace": 1},
+    "deepseek_v3": {**LATENT, **ROUTED, "n_group": 2, "topk_group": 1, "first_k_dense_replace": 1},
     "dots1": {**GROUPED, "head_dim": 12, "n_routed_experts": 4, "num_experts_per_tok": 2, "n_shared_experts": 1,
               "moe_intermediate_size": 20, "first_k_dense_replace": 1, "sliding_window": 9, "max_window_layers": 2},
     "ernie4_5": {**GROUPED, "head_dim": 12},
     "ernie4_5_moe": {**GROUPED, "moe_num_experts": 4, "moe_k": 2, "moe_intermediate_size": 20},
     "exaone4": {**GROUPED, "sliding_window": 9},
+    "falcon": {"vocab_size": VOCABULARY, "hidden_size": 32, "num_hidden_layers": BLOCKS, "num_attention_heads": HEADS,
+               "ffn_hidden_size": 24, "max_position_embeddings": 64, "bos_token_id": 1, "eos_token_id": 2},
+    "flex_olmo": {**GROUPED, "num_experts": 4, "num_experts_per_tok": 2},
     "gemma": {**GROUPED, "head_dim": 12},
     "gemma2": GEMMA,
     "gemma3_text": {**GEMMA, "sliding_window_pattern": 2},
@@ -55,12 +69,20 @@ FAMILIES = {
     "glm4": {**GROUPED, "head_dim": 16},
     "glm4_moe": {**GROUPED, "head_dim": 16, "n_routed_experts": 4, "num_experts_per_tok": 2,
                  "moe_intermediate_size": 20},
-    "gpt2": {"vocab_size": VOCABULARY, "n_embd": 32, "n_layer": BLOCKS, "n_head": HEADS, "n_positions": 64,
-             "bos_token_id": 1, "eos_token_id": 2},
+    "glm4_moe_lite": {**LATENT, **ROUTED},
+    "gpt2": GPT,
+    "gpt_bigcode": GPT,
+    "gpt_neo": {"vocab_size": VOCABULARY, "hidden_size": 32, "num_layers": BLOCKS, "num_heads": HEADS,
+                "intermediate_size": 24, "max_position_embeddings": 64, "window_size": 9,
+                "attention_types": [[["global", "local"], 2]], "bos_token_id": 1, "eos_token_id": 2},
+    "gptj": {**GPT, "rotary_dim": 4},
     "gpt_neox": SIZES,
     "gpt_oss": {**GROUPED, "head_dim": 12, "sliding_window": 9, "num_local_experts": 4,
                 "num_experts_per_tok": 2},
     "granite": {**GROUPED, "attention_multiplier": 0.4},
+    "granite_swa": {**GROUPED, "attention_multiplier": 0.4, "sliding_window": 9},
+    "granitemoe_swa": {**GROUPED, "attention_multiplier": 0.4, "sliding_window": 9, "num_local_experts": 4,
+                       "shared_intermediate_size": 20},
     "granitemoe": {**GROUPED, "attention_multiplier": 0.4, "num_local_experts": 4},
     "granitemoeshared": {**GROUPED, "attention_multiplier": 0.4, "num_local_experts": 4,
                          "shared_intermediate_size": 20},
@@ -68,11 +90,16 @@ FAMILIES = {
     "hunyuan_v1_dense": {**GROUPED, "head_dim": 12},
     "hunyuan_v1_moe": {**GROUPED, "head_dim": 12, "num_experts": 4, "moe_topk": 2},
     "llama": GROUPED,
+    "llama4_text": {**GROUPED, "head_dim": 12, "intermediate_size_mlp": 20, "num_local_experts": 4,
+                    "attention_chunk_size": 9, "floor_scale": 8},
+    "mimo_v2_flash": {**GROUPED, **ROUTED, "num_key_value_heads": 1, "head_dim": 12, "v_head_dim": 10,
+                      "sliding_window": 9},
     "minimax_m2": {**GROUPED, "head_dim": 12, "num_local_experts": 4, "num_experts_per_tok": 2, "rotary_dim": 6},
     "ministral": {**GROUPED, "head_dim": 12, "sliding_window": 9},
     "ministral3": {**GROUPED, "head_dim": 12, "sliding_window": 9},
     "mistral": {**GROUPED, "sliding_window": 9},
     "mixtral": {**GROUPED, "num_local_experts": 4, "num_experts_per_tok": 2},
+    "mpt": {"vocab_size": VOCABULARY, "d_model": 32, "n_layers": BLOCKS, "n_heads": HEADS, "max_seq_len": 64},
     "nemotron": GROUPED,
     "olmo": GROUPED,
     "olmo2": GROUPED,
@@ -81,7 +108,9 @@ FAMILIES = {
     "opt": {**{k: v for k, v in SIZES.items() if k != "intermediate_size"}, "ffn_dim": 24,
             "word_embed_proj_dim": 32},
     "phi": GROUPED,
+    "persimmon": SIZES,
     "phi3": GROUPED,
+    "phimoe": {**GROUPED, "num_local_experts": 4, "num_experts_per_tok": 2},
     "qwen2": {**GROUPED, "sliding_window": 9, "max_window_layers": 2},
     "qwen2_moe": {**GROUPED, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 20,
                   "shared_expert_intermediate_size": 20, "sliding_window": 9, "max_window_layers": 3},
@@ -95,12 +124,17 @@ FAMILIES = {
     "stablelm": {**GROUPED, "num_attention_heads": 2, "num_key_value_heads": 1},
     "starcoder2": {**GROUPED, "sliding_window": 9},
     "vaultgemma": GEMMA,
+    "youtu": LATENT,
 }
 
 # Other values of keys whose base value does not show one.
 FULL, SLIDING = "full_attention", "sliding_attention"
 OTHERS = {
     "activation_function": ["silu", "gelu", "tanh"],
+    "attention_layers": [["local"] * BLOCKS, ["global"] * BLOCKS],
+    "attention_types": [[[["local"], BLOCKS]], [[["global", "local"], 3]]],
+    "attn_config": [{"clip_qkv": 0.4}, {"softmax_scale": 0.2}, {"alibi": False}, {"alibi_bias_max": 4},
+                    {"attn_type": "multiquery_attention"}, {"prefix_lm": True}, {"qk_ln": True}],
     "attn_implementation": ["sdpa"],
     "attn_logit_softcapping": [2.0, None],
     "auto_map": [{"AutoModel": "modeling_x.X"}],
@@ -116,6 +150,9 @@ OTHERS = {
     "layer_types": [[FULL] * BLOCKS, [SLIDING] * BLOCKS, [FULL, SLIDING, SLIDING, FULL],
                     [FULL, SLIDING], ["attention"] * BLOCKS, ["chunked_attention"] * BLOCKS,
                     ["linear_attention", FULL, FULL, FULL]],
+    "layer_rope_theta": [[500.0, 0, 10000.0, 0], [500.0] * BLOCKS],
+    "moe_layers": [[1, 3], []],
+    "mlp_layer_types": [["dense", "sparse", "dense", "sparse"], ["sparse"] * BLOCKS, ["other"] * BLOCKS],
     "mlp_only_layers": [[1]],
     "n_inner": [40],
     "no_rope_layers": [[1, 0, 0, 1]],
@@ -137,6 +174,7 @@ OTHERS = {
     "sliding_window_pattern": [3],
     "swiglu_alpha": [1.2],
     "swiglu_limit": [0.4],
+    "topk_method": ["greedy", "noaux_tc"],
     "torch_dtype": ["bfloat16"],
     "use_bidirectional_attention": [True, False, None],
     "word_embed_proj_dim": [20],
@@ -258,6 +296,7 @@ def load(folder):
     """The model, its weights not drawn."""
     config = AutoConfig.from_pretrained(folder)
     model = AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation="eager")
+    expected.correct(model)
     return model.eval()
 
 

@@ -11,6 +11,7 @@ import functools
 import pathlib
 
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
@@ -40,12 +41,41 @@ YARN = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 
         "rope_theta": 10000.0}
 ROUTED = {"n_routed_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 40,
           "n_shared_experts": 1, "routed_scaling_factor": 1.7}
+LATENT = {**{k: v for k, v in SIZES.items() if k != "max_position_embeddings"}, "rms_norm_eps": 1e-5,
+          "num_key_value_heads": 6, "max_position_embeddings": 4096, "q_lora_rank": 28, "kv_lora_rank": 20,
+          "qk_nope_head_dim": 12, "qk_rope_head_dim": 8, "v_head_dim": 10}
+LLAMA3 = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+          "original_max_position_embeddings": ORIGINAL}
+DEEP_YARN = {**YARN, "mscale": 0.7, "mscale_all_dim": 0.9}
+GPT = {"n_embd": 48, "n_layer": 3, "n_head": 4, "n_inner": 80, "n_positions": 512, "rotary_dim": 8,
+       "tie_word_embeddings": False}
 BASE = {
+    "apertus": {**RMS, **WIDE_HEADS},
     "arcee": RMS,
+    "bloom": {"hidden_size": 48, "n_layer": 3, "n_head": 6},
+    "codegen": GPT,
+    "falcon": {"hidden_size": 48, "num_hidden_layers": 3, "num_attention_heads": 6, "ffn_hidden_size": 80},
+    "flex_olmo": {**RMS, "intermediate_size": 40, "num_experts": 6, "num_experts_per_tok": 3},
+    "gpt_bigcode": {**{k: v for k, v in GPT.items() if k != "rotary_dim"}, "n_head": 6},
+    "gpt_neo": {"hidden_size": 48, "num_layers": 4, "num_heads": 6, "intermediate_size": 80, "window_size": WINDOW,
+                "max_position_embeddings": 512, "attention_types": [[["global", "local"], 2]]},
+    "gptj": GPT,
+    "granite_swa": {**RMS, "num_hidden_layers": 4, "sliding_window": WINDOW},
+    "granitemoe_swa": {**RMS, "num_hidden_layers": 4, "sliding_window": WINDOW, "intermediate_size": 40,
+                       "num_local_experts": 4, "shared_intermediate_size": 56},
+    "llama4_text": {**RMS, **WIDE_HEADS, "num_hidden_layers": 4, "intermediate_size": 40, "intermediate_size_mlp": 80,
+                    "num_local_experts": 4, "attention_chunk_size": WINDOW, "floor_scale": 16, "attn_scale": 0.4},
+    "mimo_v2_flash": {**RMS, **ROUTED, "head_dim": 12, "v_head_dim": 10, "num_key_value_heads": 1,
+                      "num_hidden_layers": 4, "sliding_window": WINDOW, "n_group": 3, "topk_group": 2},
+    "mpt": {"d_model": 48, "n_layers": 3, "n_heads": 6, "max_seq_len": 512},
+    "persimmon": {**SIZES, "layer_norm_eps": 1e-5, "num_attention_heads": 3},
+    "phimoe": {**RMS, "intermediate_size": 40, "num_local_experts": 6, "router_jitter_noise": 0.3},
     "cohere": LAYER,
     "dots1": {**RMS, **ROUTED, "num_experts_per_tok": 3},
     "ernie4_5_moe": {**RMS, "moe_num_experts": 6, "moe_k": 3, "moe_intermediate_size": 40,
                      "moe_num_shared_experts": 2},
+    "deepseek_v2": {**LATENT, **ROUTED, "n_shared_experts": 2, "first_k_dense_replace": 1},
+    "deepseek_v3": {**LATENT, **ROUTED, "n_group": 3, "topk_group": 2, "first_k_dense_replace": 1},
     "cohere2": {**LAYER, "num_hidden_layers": 4, "sliding_window": WINDOW},
     "ernie4_5": {**RMS, **WIDE_HEADS},
     "exaone4": {**RMS, "num_hidden_layers": 4, "sliding_window": WINDOW},
@@ -53,6 +83,7 @@ BASE = {
     "glm": {**RMS, **WIDE_HEADS},
     "glm4": {**RMS, **WIDE_HEADS},
     "glm4_moe": {**RMS, **FEW_HEADS, **ROUTED},
+    "glm4_moe_lite": {**LATENT, **ROUTED},
     "granite": RMS,
     "granitemoe": {**RMS, "intermediate_size": 40, "num_local_experts": 4},
     "granitemoeshared": {**RMS, "intermediate_size": 40, "num_local_experts": 4},
@@ -76,6 +107,7 @@ BASE = {
     "starcoder2": {**GROUPED, "norm_epsilon": 1e-5},
     "vaultgemma": {**RMS, **WIDE_HEADS, "query_pre_attn_scalar": 20, "sliding_window": WINDOW,
                    "attn_logit_softcapping": 3.0, "tie_word_embeddings": True},
+    "youtu": LATENT,
 }
 
 
@@ -88,7 +120,37 @@ def draw_corrections(model):
             buffer.copy_(0.3 * torch.randn(buffer.shape, generator=generator))
 
 
+def name_layers(folder):
+    """As published: transformers 5.24 saves the text half's layers under the name of the vision half's."""
+    path = folder / "model.safetensors"
+    renamed = {name.replace("language_model.model.blocks.", "language_model.model.layers."): tensor
+               for name, tensor in load_file(path).items()}
+    save_file(renamed, path, metadata={"format": "pt"})
+
+
 DENSE = (
+    Case("apertus_plain", "apertus", {"rope_parameters": {**LLAMA3, "rope_theta": 10000.0}},
+         quirk="an activation with learned numbers"),
+    Case("bloom_bias", "bloom", {}, quirk="a bias that falls with distance, a norm of the embedding"),
+    Case("codegen_plain", "codegen", {}, quirk="weights in four parts, interleaved on a part of heads"),
+    Case("falcon_one_key", "falcon", {}, quirk="one norm, one key head"),
+    Case("falcon_groups", "falcon", {"new_decoder_architecture": True, "num_kv_heads": 2, "bias": True},
+         stored=torch.bfloat16, quirk="two norms in parallel, groups of heads"),
+    Case("falcon_bias", "falcon",
+         {"alibi": True, "parallel_attn": False, "multi_query": False, "bias": True, "num_attention_heads": 12},
+         quirk="a bias in bfloat16 that falls with distance, in sequence"),
+    Case("gpt_bigcode_one_key", "gpt_bigcode", {}, quirk="one key head"),
+    Case("gpt_bigcode_heads", "gpt_bigcode", {"multi_query": False, "scale_attn_weights": False},
+         stored=torch.bfloat16, quirk="a key head each, scores unscaled"),
+    Case("gpt_neo_local", "gpt_neo", {}, quirk="windows in every second block, scores unscaled"),
+    Case("gptj_plain", "gptj", {}, quirk="interleaved on a part of heads, head with bias"),
+    Case("granite_swa_windows", "granite_swa",
+         {"embedding_multiplier": 3.0, "residual_multiplier": 0.4, "attention_multiplier": 0.3, "logits_scaling": 4.0,
+          "layer_rope_theta": [500.0, 0, 10000.0, 500.0]}, quirk="sinks in all blocks, a base each"),
+    Case("llama4_chunks", "llama4_text", {"interleave_moe_layer_step": 2}, quirk="chunks, growing queries, dense blocks"),
+    Case("mpt_bias", "mpt", {"attn_config": {"clip_qkv": 1.0, "softmax_scale": 0.3}}, stored=torch.bfloat16,
+         quirk="a bias that falls with distance, norms without bias"),
+    Case("persimmon_plain", "persimmon", {}, quirk="layer norms of heads, weights by head"),
     Case("arcee_plain", "arcee", {"attention_bias": True, "mlp_bias": True},
          quirk="squared ReLU, biases"),
     Case("cohere_plain", "cohere",
@@ -137,10 +199,40 @@ DENSE = (
          quirk="a norm tensor per head"),
     Case("starcoder2_window", "starcoder2", {"sliding_window": WINDOW}, quirk="ungated, window"),
     Case("vaultgemma_plain", "vaultgemma", {}, quirk="gemma2 without norms after"),
+    Case("youtu_plain", "youtu", {"tie_word_embeddings": True, "attention_bias": True},
+         quirk="latent attention, biases"),
 )
 
 
 MIXTURES = (
+    Case("ernie4_5_moe_biases", "ernie4_5_moe", {"use_bias": True}, stored=torch.bfloat16,
+         quirk="biases beside experts"),
+    Case("flex_olmo_experts", "flex_olmo", {}, quirk="norms after, whole norms"),
+    Case("granitemoe_swa_windows", "granitemoe_swa",
+         {"residual_multiplier": 0.4, "attention_multiplier": 0.3, "layer_rope_theta": [0, 500.0, 10000.0, 0]},
+         quirk="sinks in all blocks, experts in one tensor, a shared one"),
+    Case("llama4_experts", "llama4_text",
+         {"use_qk_norm": False, "attn_temperature_tuning": False, "attention_bias": True, "num_experts_per_tok": 2},
+         stored=torch.bfloat16, quirk="experts read what is weighed"),
+    Case("mimo_v2_flash_windows", "mimo_v2_flash", {"attention_bias": True}, prepare=draw_corrections,
+         quirk="sinks and more key heads where windows are, narrow values"),
+    Case("olmoe_clipped", "olmoe", {"clip_qkv": 0.7}, stored=torch.bfloat16, quirk="clamped after norms"),
+    Case("phimoe_experts", "phimoe", {"attention_bias": True, "lm_head_bias": True}, quirk="experts chosen one by one"),
+    Case("phimoe_longrope", "phimoe",
+         {"rope_parameters": {"rope_type": "longrope", "rope_theta": 10000.0, "short_mscale": 1.3, "long_mscale": 0.8,
+                              "short_factor": [1.0, 1.1, 1.2, 1.3], "long_factor": [2.0, 2.5, 3.0, 4.0],
+                              "original_max_position_embeddings": ORIGINAL},
+          "original_max_position_embeddings": ORIGINAL},
+         stored=torch.bfloat16, quirk="a factor each for short and long samples"),
+    Case("deepseek_v2_groups", "deepseek_v2",
+         {"topk_method": "group_limited_greedy", "n_group": 3, "topk_group": 2, "rope_parameters": DEEP_YARN},
+         quirk="latent attention, groups by their best expert"),
+    Case("deepseek_v2_direct", "deepseek_v2", {"q_lora_rank": None}, stored=torch.bfloat16,
+         quirk="latent attention, queries from the stream"),
+    Case("deepseek_v3_groups", "deepseek_v3", {"rope_parameters": DEEP_YARN, "attention_bias": True},
+         prepare=draw_corrections, quirk="latent attention, sigmoid router in groups"),
+    Case("deepseek_v3_halves", "deepseek_v3", {"rope_interleave": False, "v_head_dim": 20}, stored=torch.bfloat16,
+         prepare=draw_corrections, quirk="latent attention, rotary by halves"),
     Case("dots1_experts", "dots1", {"n_shared_experts": 2, "first_k_dense_replace": 1, "sliding_window": WINDOW,
                                     "max_window_layers": 2}, prepare=draw_corrections,
          quirk="sigmoid router, shared experts, windows"),
@@ -148,6 +240,8 @@ MIXTURES = (
     Case("glm4_moe_groups", "glm4_moe", {"n_group": 3, "topk_group": 2, "use_qk_norm": True,
                                          "attention_bias": True}, prepare=draw_corrections,
          quirk="sigmoid router in groups"),
+    Case("glm4_moe_lite_experts", "glm4_moe_lite", {}, prepare=draw_corrections,
+         quirk="latent attention, sigmoid router"),
     Case("granitemoe_experts", "granitemoe",
          {"embedding_multiplier": 3.0, "residual_multiplier": 0.4, "attention_multiplier": 0.3,
           "logits_scaling": 4.0}, quirk="experts in one tensor, multipliers"),
@@ -172,14 +266,25 @@ QWEN_VISION = {"depth": 1, "embed_dim": 16, "hidden_size": 48, "num_heads": 2, "
                "out_hidden_size": 48, "fullatt_block_indexes": [0], "deepstack_visual_indexes": [0]}
 THREE_PARTS = {"rope_type": "default", "rope_theta": 5000.0, "mrope_section": [1, 1, 2]}
 # What a text half is within: the configuration of the whole, without text_config.
+KIMI_VISION = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
+               "pos_emb_height": 2, "pos_emb_width": 2, "pos_emb_time": 1}
 WHOLES = {
+    "kimi_k25": {"vision_config": KIMI_VISION, "projection_hidden_size": 16},
     "llava": {"vision_config": {"model_type": "clip_vision_model", **CLIP}},
+    "llama4": {"vision_config": {"hidden_size": 16, "intermediate_size": 64, "num_hidden_layers": 1,
+                                 "num_attention_heads": 2, "image_size": 28, "patch_size": 14,
+                                 "projector_input_dim": 16, "projector_output_dim": 16, "vision_output_dim": 16}},
     "mistral3": {"vision_config": {"model_type": "pixtral", **CLIP, "head_dim": 8}},
     "qwen2_vl": {"vision_config": QWEN_VISION},
     "qwen2_5_vl": {"vision_config": QWEN_VISION},
     "qwen3_vl": {"vision_config": QWEN_VISION},
+    "qwen3_vl_moe": {"vision_config": QWEN_VISION},
 }
 HALVES = (
+    Case("kimi_k25_text", "kimi_k25", {"model_type": "deepseek_v3", **BASE["deepseek_v3"]},
+         prepare=draw_corrections, edit=name_layers, quirk="a text half of deepseek_v3"),
+    Case("llama4_text_half", "llama4", {**BASE["llama4_text"], "layer_types": None}, stored=torch.bfloat16,
+         quirk="a text half of llama4_text"),
     Case("llava_qwen2", "llava", {"model_type": "qwen2", **RMS}, quirk="a text half of qwen2"),
     Case("mistral3_ministral3", "mistral3",
          {"model_type": "ministral3", **RMS, **WIDE_HEADS,
@@ -189,6 +294,11 @@ HALVES = (
     Case("qwen2_5_vl_windows", "qwen2_5_vl",
          {**RMS, "rope_parameters": THREE_PARTS, "use_sliding_window": True, "sliding_window": WINDOW,
           "max_window_layers": 1}, quirk="rotary in three parts, windows"),
+    Case("qwen3_vl_moe_text", "qwen3_vl_moe",
+         {**RMS, **WIDE_HEADS, "num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 40,
+          "mlp_only_layers": [1], "rope_parameters": {**THREE_PARTS, "mrope_section": [3, 3, 2],
+                                                      "mrope_interleaved": True}},
+         quirk="experts in one tensor, rotary in three interleaved parts"),
     Case("qwen3_vl_text", "qwen3_vl",
          {**RMS, **WIDE_HEADS, "rope_parameters": {**THREE_PARTS, "mrope_section": [3, 3, 2],
                                                    "mrope_interleaved": True}},

@@ -6,7 +6,9 @@ there, so that T = 2500 never holds more than one [H, T, T].
 
 import contextlib
 import dataclasses
+import functools
 import json
+import operator
 import pathlib
 
 import numpy as np
@@ -35,21 +37,92 @@ class Layout:
 
 
 LAYOUTS = {
+    "bloom": Layout("h", "self_attention", "mlp.dense_4h_to_h", "ln_f"),
+    "codegen": Layout("h", "attn", "mlp", "ln_f"),
     "exaone4": Layout(added="post_feedforward_layernorm"),
+    "falcon": Layout("h", "self_attention", "mlp", "ln_f"),
+    "flex_olmo": Layout(added="post_feedforward_layernorm"),
     "gemma2": Layout(added="post_feedforward_layernorm"),
     "gemma3_text": Layout(added="post_feedforward_layernorm"),
     "glm4": Layout(added="post_mlp_layernorm"),
     "gpt2": Layout("h", "attn", "mlp", "ln_f"),
+    "gpt_bigcode": Layout("h", "attn", "mlp", "ln_f"),
+    "gpt_neo": Layout("h", "attn", "mlp", "ln_f"),
+    "gptj": Layout("h", "attn", "mlp", "ln_f"),
     "gpt_neox": Layout(attention="attention", final_norm="final_layer_norm"),
     "granite": Layout(multiplier="residual_multiplier"),
+    "granite_swa": Layout(multiplier="residual_multiplier"),
+    "granitemoe_swa": Layout(added="block_sparse_moe", also="shared_mlp", multiplier="residual_multiplier"),
     "granitemoe": Layout(added="block_sparse_moe", multiplier="residual_multiplier"),
     "granitemoeshared": Layout(added="block_sparse_moe", also="shared_mlp", multiplier="residual_multiplier"),
+    "llama4_text": Layout(added="feed_forward"),
+    "mpt": Layout("blocks", "attn", "ffn.down_proj", "norm_f"),
+    "persimmon": Layout(final_norm="final_layernorm"),
     "mixtral": Layout(added="block_sparse_moe"),
     "olmo2": Layout(added="post_feedforward_layernorm"),
     "olmo3": Layout(added="post_feedforward_layernorm"),
     "opt": Layout(added="fc2", final_norm="final_layer_norm"),
     "phi": Layout(final_norm="final_layernorm"),
 }
+
+
+def _share_with_sinks(modeling):
+    """These families give attention weights as if there were no sinks, and scale what is mixed by them;
+    the weights that count are scaled alike."""
+    plain = modeling.eager_attention_forward
+
+    def forward(module, query, key, value, attention_mask, scaling, **kwargs):
+        output, weights = plain(module, query, key, value, attention_mask, scaling, **kwargs)
+        keys = modeling.repeat_kv(key, module.num_key_value_groups)
+        scores = torch.matmul(query, keys.transpose(2, 3)) * scaling
+        if attention_mask is not None:
+            scores = scores + attention_mask
+        share = (torch.logsumexp(scores, dim=-1) - module.sinks.view(1, -1, 1)).sigmoid()
+        return output, weights * share.unsqueeze(-1)
+
+    modeling.eager_attention_forward = forward
+
+
+def _add_bias_once(model):
+    """Eager attention of falcon adds its bias to scores and mask both; its other forms, which it was
+    trained with, to the mask alone."""
+
+    def without_bias(_module, inputs, kwargs):
+        return inputs, {**kwargs, "alibi": torch.zeros_like(kwargs["alibi"])}
+
+    for layer in model.base_model.h:
+        layer.self_attention.register_forward_pre_hook(without_bias, with_kwargs=True)
+
+
+def _scale_long_samples(model):
+    """Transformers 5.24 does not tell phimoe's rotary embedding how long a sample is, as earlier versions and
+    the model's own code do, so that it would not take the factors of long ones."""
+
+    def of_length(module, inputs, kwargs):
+        position_ids = kwargs.get("position_ids", inputs[-1])
+        module.rope_init_fn = functools.partial(type_fn, seq_len=int(position_ids.max()) + 1)
+        return inputs, kwargs
+
+    rotary = model.base_model.rotary_emb
+    if rotary.rope_type != "default":
+        type_fn = rotary.rope_init_fn
+        rotary.register_forward_pre_hook(of_length, with_kwargs=True)
+
+
+def correct(model):
+    """Has `model` compute what transformers 5.24 gets wrong as its other forms or versions do."""
+    if model.config.model_type == "falcon" and model.config.alibi:
+        _add_bias_once(model)
+    if model.config.model_type == "phimoe":
+        _scale_long_samples(model)
+
+
+if transformers.__version__ >= "5":
+    from transformers.models.granite_swa import modeling_granite_swa
+    from transformers.models.granitemoe_swa import modeling_granitemoe_swa
+
+    for _modeling in (modeling_granite_swa, modeling_granitemoe_swa):
+        _share_with_sinks(_modeling)
 
 
 def load(folder, dtype):
@@ -61,6 +134,7 @@ def load(folder, dtype):
     model = auto.from_pretrained(
         folder, dtype=dtype, attn_implementation="eager", **experts
     )
+    correct(model)
     if dtype == torch.float64:
         for parameter in model.parameters():  # some stay float32 whatever is asked for
             parameter.data = parameter.data.double()
@@ -137,7 +211,7 @@ class _Recorder:
         for layer in blocks_of(decoder):
             self._handles += [
                 getattr(layer, layout.attention).register_forward_hook(self._attention),
-                getattr(layer, layout.added).register_forward_hook(self._held if layout.also else self._added),
+                operator.attrgetter(layout.added)(layer).register_forward_hook(self._held if layout.also else self._added),
                 layer.register_forward_hook(self._layer),
             ]
             if layout.also:
@@ -202,7 +276,8 @@ class _Recorder:
 def decoder_of(model):
     """The decoder of a causal LM."""
     decoder = model.get_decoder()
-    return model.base_model if decoder is model else decoder  # it does not know gpt2's name for it
+    decoder = model.base_model if decoder is model else decoder  # it does not know gpt2's name for it
+    return getattr(decoder, "model", decoder)  # llama4's is a causal LM itself
 
 
 def layout_of(decoder):

@@ -167,6 +167,33 @@ absl::StatusOr<std::vector<std::string>> ConfigReader::TextList(std::string_view
   return list;
 }
 
+absl::StatusOr<std::vector<std::string>> ConfigReader::RepeatedTexts(std::string_view key,
+                                                                     size_t maximum) const {
+  const Json* const found = Value(key);
+  std::vector<std::string> all;
+  if (found == nullptr) return all;
+  const auto error = [&] {
+    return Error(
+        key, StrCat("is not a list of lists, each with a number, of ", maximum, " strings at most"),
+        kRestore);
+  };
+  if (!found->is_array()) return error();
+  for (const Json& run : *found) {
+    if (!run.is_array() || run.size() != 2 || !run[0].is_array() || !run[1].is_number_unsigned()) {
+      return error();
+    }
+    const auto times = run[1].get<uint64_t>();
+    if (times > maximum) return error();
+    for (uint64_t time = 0; time < times; ++time) {
+      for (const Json& item : run[0]) {
+        if (!item.is_string() || all.size() == maximum) return error();
+        all.push_back(item.get<std::string>());
+      }
+    }
+  }
+  return all;
+}
+
 absl::StatusOr<std::vector<double>> ConfigReader::NumberList(std::string_view key) const {
   const Json* const found = Value(key);
   if (found == nullptr) return std::vector<double>();

@@ -43,6 +43,10 @@ class ConfigReader {
   // Lists; an absent key gives an empty one.
   absl::StatusOr<std::vector<std::string>> TextList(std::string_view key) const;
   absl::StatusOr<std::vector<double>> NumberList(std::string_view key) const;
+  // [[["a", "b"], 2], ...]: lists of strings, each as often as the number beside it says, one after
+  // the other; at most `maximum` strings.
+  absl::StatusOr<std::vector<std::string>> RepeatedTexts(std::string_view key,
+                                                         size_t maximum) const;
 
   // The keys of this object.
   std::vector<std::string> Keys() const;

@@ -30,7 +30,9 @@ absl::StatusOr<std::vector<bool>> ReadLayerTypes(const ConfigReader& config,
   }
   std::vector<bool> sliding;
   for (const std::string& type : types) {
+    const size_t l = sliding.size();
     sliding.push_back(type == "sliding_attention");
+    if (type == "chunked_attention" && l < spec.chunk.size() && spec.chunk[l] > 0) continue;
     // "attention" is what transformers called it before.
     if (sliding.back() || type == "full_attention" || type == "attention") continue;
     return config.Error("layer_types",

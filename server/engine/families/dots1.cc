@@ -19,7 +19,7 @@ absl::StatusOr<DecoderPlan> PlanDots1(const ConfigReader& config) {
       [window, first](int64_t block) { return window > 0 && static_cast<double>(block) >= first; },
       spec));
   SINKD_RETURN_IF_ERROR(ReadExperts(config, "moe_intermediate_size", spec, "n_routed_experts"));
-  SINKD_RETURN_IF_ERROR(ReadSigmoidRouter(config, /*renormalize=*/false, spec));
+  SINKD_RETURN_IF_ERROR(ReadSigmoidRouter(config, {.renormalize = false}, spec));
   SINKD_RETURN_IF_ERROR(ReadShared(config, "n_shared_experts", 0, spec));
   SINKD_RETURN_IF_ERROR(ReadFirstDense(config, 0, spec));
   NameExperts(plan.names.block);

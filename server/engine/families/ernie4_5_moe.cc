@@ -16,10 +16,7 @@ absl::StatusOr<DecoderPlan> PlanErnieMoe(const ConfigReader& config) {
                                                                      .tied = true}));
   DecoderSpec& spec = plan.spec;
   SINKD_ASSIGN_OR_RETURN(const bool bias, config.FlagOr("use_bias", false));
-  if (bias) {
-    return config.Error("use_bias", "is true: biases beside experts are not computed",
-                        "use a model without them");
-  }
+  spec.qkv_bias = spec.output_bias = spec.mlp_bias = bias;
   SINKD_RETURN_IF_ERROR(
       ReadExperts(config, "moe_intermediate_size", spec, "moe_num_experts", "moe_k"));
   SINKD_RETURN_IF_ERROR(ReadShared(config, "moe_num_shared_experts", 2, spec));

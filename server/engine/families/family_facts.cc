@@ -180,6 +180,55 @@ constexpr KnownModel kStarcoder2[] = {
 constexpr KnownModel kVaultgemma[] = {
     {"google/vaultgemma-1b", 1'038'741'120, 2'077'482'240},
 };
+constexpr KnownModel kApertus[] = {
+    {"swiss-ai/Apertus-8B-2509", 8'053'338'240, 15'032'934'656},
+};
+constexpr KnownModel kBloom[] = {
+    {"bigscience/bloom-560m", 559'214'592, 1'118'429'184},
+};
+constexpr KnownModel kCodegen[] = {
+    {"Salesforce/codegen-350M-mono", 356'712'448, 608'464'896},
+};
+constexpr KnownModel kDeepseekV2[] = {
+    {"deepseek-ai/DeepSeek-V2-Lite", 15'706'484'224, 30'993'538'048},
+};
+constexpr KnownModel kDeepseekV3[] = {
+    {"deepseek-ai/DeepSeek-V3", 671'026'419'200, 1'340'199'480'320},
+};
+constexpr KnownModel kFalcon[] = {
+    {"tiiuae/falcon-7b", 6'921'720'704, 13'843'441'408},
+    {"tiiuae/falcon-rw-1b", 1'311'625'216, 2'623'250'432},
+};
+constexpr KnownModel kFlexOlmo[] = {
+    {"allenai/FlexOlmo-7x7B-1T", 33'270'665'216, 65'719'246'848},
+};
+constexpr KnownModel kGlm4MoeLite[] = {
+    {"zai-org/GLM-4.7-Flash", 29'943'393'920, 59'252'399'360},
+};
+constexpr KnownModel kGptBigcode[] = {
+    {"bigcode/starcoderbase-1b", 1'137'207'296, 2'274'414'592},
+};
+constexpr KnownModel kGptNeo[] = {
+    {"EleutherAI/gpt-neo-125m", 125'198'592, 250'397'184},
+};
+constexpr KnownModel kGptj[] = {
+    {"EleutherAI/gpt-j-6b", 6'050'882'784, 11'688'787'968},
+};
+constexpr KnownModel kMimoV2Flash[] = {
+    {"XiaomiMiMo/MiMo-V2-Flash", 308'778'780'864, 616'307'664'128},
+};
+constexpr KnownModel kMpt[] = {
+    {"mosaicml/mpt-7b", 6'649'286'656, 13'298'573'312},
+};
+constexpr KnownModel kPersimmon[] = {
+    {"adept/persimmon-8b-base", 9'397'175'296, 16'646'866'944},
+};
+constexpr KnownModel kPhimoe[] = {
+    {"microsoft/Phi-3.5-MoE-instruct", 41'873'153'344, 83'483'574'272},
+};
+constexpr KnownModel kYoutu[] = {
+    {"tencent/Youtu-LLM-2B", 1'961'560'064, 3'923'120'128},
+};
 
 FamilyFacts Facts(std::string_view model_type, std::string_view models, std::string_view particular,
                   std::string_view finding, std::span<const KnownModel> known_models,
@@ -197,13 +246,27 @@ FamilyFacts Facts(std::string_view model_type, std::string_view models, std::str
 
 std::span<const FamilyFacts> AllFamilyFacts() {
   static const FamilyFacts facts[] = {
+      Facts("apertus", "Apertus 8B, 70B",
+            "an activation with learned numbers (xIELU), no gate, norms on q and k", "", kApertus,
+            kReference5),
       Facts("arcee", "AFM 4.5B", "a squared ReLU without gate", "", kArcee, kReference5),
+      Facts(
+          "bloom", "BLOOM, BLOOMZ",
+          "a bias that falls with distance in place of positions (ALiBi), a norm of the embedding",
+          "", kBloom, kReference5),
+      Facts("codegen", "CodeGen", "as gptj; q, k and v fused in four parts", "", kCodegen,
+            kReference5),
       Facts("cohere", "Command R of 2024, Aya 23",
             "attention and MLP in parallel after one norm, interleaved rotary", "", kCohere,
             kReference5),
       Facts("cohere2", "Command R7B, Command A, Aya Expanse's successors",
             "as cohere; windows in three of four blocks, which alone rotate", "", kCohere2,
             kReference5),
+      Facts("deepseek_v2", "DeepSeek-V2, V2-Lite, Coder-V2",
+            "latent attention, experts in groups and shared ones", "", kDeepseekV2, kReference5),
+      Facts("deepseek_v3", "DeepSeek-V3, V3.1, R1",
+            "latent attention, experts chosen by sigmoids in groups and a shared one", "",
+            kDeepseekV3, kReference5),
       Facts("dots1", "dots.llm1", "experts chosen by sigmoids and shared ones, norms on q and k",
             "", kDots1, kReference5),
       Facts("ernie4_5", "ERNIE 4.5 0.3B", "interleaved rotary", "", kErnie45, kReference5),
@@ -213,6 +276,10 @@ std::span<const FamilyFacts> AllFamilyFacts() {
       Facts("exaone4", "EXAONE 4.0",
             "norms after only, norms on q and k; with windows, the other blocks do not rotate", "",
             kExaone4, kReference5),
+      Facts("falcon", "Falcon 7B to 180B, RW, Falcon 2",
+            "attention and MLP in parallel, few key heads; RW in sequence with ALiBi", "", kFalcon,
+            kReference5),
+      Facts("flex_olmo", "FlexOlmo", "as olmoe, with norms after only", "", kFlexOlmo, kReference5),
       Facts("gemma", "Gemma 1, CodeGemma", "norms of 1 + weight, a scaled embedding", "", kGemma,
             kReference5),
       Facts("gemma2", "Gemma 2", "norms before and after, soft caps, windows in every second block",
@@ -227,15 +294,33 @@ std::span<const FamilyFacts> AllFamilyFacts() {
       Facts("glm4_moe", "GLM-4.5, GLM-4.6",
             "experts chosen by sigmoids and a shared one, half of each head rotates", "", kGlm4Moe,
             kReference5),
+      Facts("glm4_moe_lite", "GLM-4.7-Flash",
+            "latent attention, experts chosen by sigmoids and a shared one", "", kGlm4MoeLite,
+            kReference5),
       Facts("gpt2", "GPT-2", "learned positions, layer norms", "", kGpt2),
+      Facts("gpt_bigcode", "StarCoder, SantaCoder", "as gpt2, with one key head", "", kGptBigcode,
+            kReference5),
+      Facts("gpt_neo", "GPT-Neo",
+            "learned positions, windows in every second block, scores not scaled", "", kGptNeo,
+            kReference5),
       Facts("gpt_neox", "Pythia, GPT-NeoX", "parallel residual, partial rotary, layer norms", "",
             kGptNeox),
       Facts("gpt_oss", "gpt-oss 20B, 120B", "experts in MXFP4, learned sinks, alternating windows",
             "gpt-oss-20b is in the model list of its code", kGptOss),
+      Facts(
+          "gptj", "GPT-J",
+          "attention and MLP in parallel after one norm, interleaved rotary on a part of each head",
+          "", kGptj, kReference5),
       Facts("granite", "Granite 3", "multipliers of embedding, residual, attention and logits", "",
             kGranite, kReference5),
+      Facts("granite_swa", "Granite with windows",
+            "as granite; windows in three of four blocks, a learned sink for each head, a rotary "
+            "base for each block",
+            "", {}, kReference5),
       Facts("granitemoe", "Granite 3 1B-A400M and 3B-A800M",
             "mixture of experts, multipliers as in granite", "", kGranitemoe, kReference5),
+      Facts("granitemoe_swa", "Granite mixtures with windows",
+            "as granite_swa and granitemoeshared", "", {}, kReference5),
       Facts("granitemoeshared", "Granite mixtures with a shared expert",
             "as granitemoe; an expert that every token passes", "", {}, kReference5),
       Facts("helium", "Helium 1", "interleaved rotary", "", kHelium, kReference5),
@@ -244,12 +329,23 @@ std::span<const FamilyFacts> AllFamilyFacts() {
       Facts("hunyuan_v1_moe", "Hunyuan A13B",
             "mixture of experts with a shared one, norms on q and k after rotary", "", {},
             kReference5),
+      Facts("kimi_k25", "Kimi K2.5, its text half", "as deepseek_v3", "", {}, kReference5),
       Facts("llama", "Llama 2 to 3.2, CodeLlama, SmolLM2, R1-Distill-Llama",
             "llama3 and other rotary scalings",
             "Llama 2 to 3.1, CodeLlama and R1-Distill-Llama-8B are in the model list of its code",
             kLlama),
+      Facts("llama4", "Llama 4 Scout and Maverick, their text half",
+            "as llama4_text; the vision half is left alone", "", {}, kReference5),
+      Facts("llama4_text", "Llama 4, its text half alone",
+            "attention within chunks, every fourth block sees everything without rotary; one "
+            "expert and a shared one",
+            "", {}, kReference5),
       Facts("llava", "LLaVA 1.5 and 1.6 over known text models, their text half",
             "as the text half's family; the vision half is left alone", "", kLlava, kReference5),
+      Facts("mimo_v2_flash", "MiMo-V2-Flash",
+            "windows in five of six blocks, which have learned sinks and twice the key heads; "
+            "narrow values",
+            "", kMimoV2Flash, kReference5),
       Facts("minimax_m2", "MiniMax-M2",
             "experts chosen by sigmoids with a correction, norms over all of q and of k, partial "
             "rotary",
@@ -262,6 +358,7 @@ std::span<const FamilyFacts> AllFamilyFacts() {
       Facts("mistral3", "Mistral Small 3.1 and 3.2, Ministral 3, their text half",
             "as mistral or ministral3", "", kMistral3, kReference5),
       Facts("mixtral", "Mixtral", "mixture of experts", "", kMixtral),
+      Facts("mpt", "MPT 7B, 30B", "ALiBi, layer norms without bias", "", kMpt, kReference5),
       Facts("nemotron", "Minitron, Nemotron 4",
             "layer norms of 1 + weight, a squared ReLU without gate, partial rotary", "", kNemotron,
             kReference5),
@@ -274,11 +371,17 @@ std::span<const FamilyFacts> AllFamilyFacts() {
       Facts("olmoe", "OLMoE", "mixture of experts, norms over all of q and of k", "", kOlmoe,
             kReference5),
       Facts("opt", "OPT", "learned positions, layer norms, after the residual in 350M", "", kOpt),
+      Facts("persimmon", "Persimmon 8B",
+            "layer norms, also of each head of q and k, a squared ReLU without gate", "",
+            kPersimmon, kReference5),
       Facts("phi", "Phi-1, Phi-1.5, Phi-2",
             "attention and MLP in parallel after one norm, partial rotary, no gate", "", kPhi,
             kReference5),
       Facts("phi3", "Phi-3 to Phi-4-mini", "fused weights, partial rotary, longrope",
             "Phi-4 and Phi-4-mini are in the model list of its code", kPhi3),
+      Facts("phimoe", "Phi-3.5-MoE",
+            "experts chosen one by one, layer norms, a factor each for short and long samples", "",
+            kPhimoe, kReference5),
       Facts("qwen2", "Qwen2, Qwen2.5, Math, Coder, QwQ, R1-Distill-Qwen",
             "biases on q, k and v, windows by flag",
             "three sink levels in QwQ-32B; its published runs of R1-Distill-Qwen-14B start at "
@@ -294,6 +397,8 @@ std::span<const FamilyFacts> AllFamilyFacts() {
       Facts("qwen3_moe", "Qwen3-30B-A3B and kin", "mixture of experts, norms on q and k", "",
             kQwen3Moe),
       Facts("qwen3_vl", "Qwen3-VL, its text half", "as qwen3", "", kQwen3Vl, kReference5),
+      Facts("qwen3_vl_moe", "Qwen3-VL mixtures, their text half", "as qwen3_moe", "", {},
+            kReference5),
       Facts("seed_oss", "Seed-OSS 36B", "biases on q, k and v", "", kSeedOss, kReference5),
       Facts("smollm3", "SmolLM3", "every fourth block without rotary", "", kSmolLm3),
       Facts("solar_open", "Solar Open 100B", "experts chosen by sigmoids and a shared one", "",
@@ -306,6 +411,7 @@ std::span<const FamilyFacts> AllFamilyFacts() {
             kStarcoder2, kReference5),
       Facts("vaultgemma", "VaultGemma", "as gemma2 without norms after", "", kVaultgemma,
             kReference5),
+      Facts("youtu", "Youtu-LLM 2B", "latent attention, a dense MLP", "", kYoutu, kReference5),
   };
   return facts;
 }

@@ -17,7 +17,10 @@ absl::StatusOr<DecoderPlan> PlanGatedDecoder(const ConfigReader& config,
   SINKD_ASSIGN_OR_RETURN(plan.spec, ReadSizes(config, keys, defaults.max_positions, defaults.tied));
   DecoderSpec& spec = plan.spec;
   SINKD_RETURN_IF_ERROR(ReadHeads(config, defaults.kv_heads, defaults.head_size, spec));
-  SINKD_RETURN_IF_ERROR(ReadActivation(config, defaults.activation_key, defaults.activation, spec));
+  if (!defaults.activation_key.empty()) {
+    SINKD_RETURN_IF_ERROR(
+        ReadActivation(config, defaults.activation_key, defaults.activation, spec));
+  }
   if (defaults.norm_key.empty()) {
     spec.norm_epsilon = defaults.norm_epsilon;
   } else {
@@ -130,22 +133,32 @@ absl::Status ReadShared(const ConfigReader& config, std::string_view count_key, 
   return absl::OkStatus();
 }
 
-absl::Status ReadSigmoidRouter(const ConfigReader& config, bool renormalize, DecoderSpec& spec) {
+absl::Status ReadSigmoidRouter(const ConfigReader& config, const RouterDefaults& defaults,
+                               DecoderSpec& spec) {
   ExpertSpec& experts = spec.experts;
   experts.routing = Routing::kSigmoidThenTop;
   experts.correction = true;
-  SINKD_ASSIGN_OR_RETURN(experts.renormalize, config.FlagOr("norm_topk_prob", renormalize));
-  SINKD_ASSIGN_OR_RETURN(experts.scale, config.NumberOr("routed_scaling_factor", 1));
-  SINKD_ASSIGN_OR_RETURN(experts.groups, config.SizeOr("n_group", 1, experts.count));
-  SINKD_ASSIGN_OR_RETURN(experts.groups_chosen, config.SizeOr("topk_group", 1, experts.groups));
-  if (experts.count % experts.groups != 0 || experts.count / experts.groups < 2) {
+  SINKD_ASSIGN_OR_RETURN(experts.renormalize,
+                         config.FlagOr("norm_topk_prob", defaults.renormalize));
+  SINKD_ASSIGN_OR_RETURN(experts.scale, config.NumberOr("routed_scaling_factor", defaults.scale));
+  return ReadGroups(config, defaults, experts);
+}
+
+absl::Status ReadGroups(const ConfigReader& config, const RouterDefaults& defaults,
+                        ExpertSpec& experts) {
+  SINKD_ASSIGN_OR_RETURN(experts.groups, config.SizeOr("n_group", defaults.groups, experts.count));
+  SINKD_ASSIGN_OR_RETURN(experts.groups_chosen,
+                         config.SizeOr("topk_group", defaults.groups_chosen, experts.groups));
+  if (experts.count % experts.groups != 0 || experts.count / experts.groups < experts.group_best) {
     return config.Error("n_group", StrCat("does not cut ", experts.count, " experts into groups"),
-                        "set a number that divides that of the experts, two a group at least");
+                        StrCat("set a number that divides that of the experts, ",
+                               experts.group_best, " a group at least"));
   }
   if (experts.per_token > experts.groups_chosen * (experts.count / experts.groups)) {
-    return config.Error(
-        "topk_group", StrCat("leaves fewer experts than num_experts_per_tok, ", experts.per_token),
-        "set a larger number");
+    return config.Error("topk_group",
+                        StrCat("leaves fewer experts than num_experts_per_tok, ", experts.per_token,
+                               ": n_group is ", experts.groups),
+                        "set a larger number");
   }
   return absl::OkStatus();
 }
@@ -166,6 +179,22 @@ absl::Status ReadFirstDense(const ConfigReader& config, int64_t absent, DecoderS
   SINKD_ASSIGN_OR_RETURN(const double dense, config.NumberOr(kKey, static_cast<double>(absent)));
   for (int64_t l = 0; l < spec.blocks; ++l) {
     spec.experts.in_block[static_cast<size_t>(l)] = static_cast<double>(l) >= dense;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadMlpTypes(const ConfigReader& config, DecoderSpec& spec) {
+  constexpr char kKey[] = "mlp_layer_types";
+  SINKD_ASSIGN_OR_RETURN(const std::vector<std::string> types, config.TextList(kKey));
+  if (!types.empty() && types.size() != spec.window.size()) {
+    return config.Error(kKey, StrCat("does not name ", spec.blocks, " blocks"),
+                        "list one type per block");
+  }
+  for (size_t l = 0; l < spec.window.size(); ++l) {
+    spec.experts.in_block[l] = types.empty() ? l > 0 : types[l] == "sparse";
+    if (types.empty() || types[l] == "sparse" || types[l] == "dense") continue;
+    return config.Error(kKey, StrCat("names ", Shorten(types[l]), ", which is no type of MLP"),
+                        "use dense or sparse");
   }
   return absl::OkStatus();
 }

@@ -20,7 +20,7 @@ struct GatedDecoderDefaults {
   double rope_partial = 0;  // of partial_rotary_factor; 0: whole heads rotate, and it is no key
   bool rope_interleaved = false;
   bool tied = false;
-  std::string_view activation_key = "hidden_act";
+  std::string_view activation_key = "hidden_act";  // empty: the family reads it itself
   std::string_view activation = "silu";
   std::string_view intermediate_key = "intermediate_size";
 };
@@ -71,14 +71,30 @@ absl::StatusOr<int64_t> ReadCount(const ConfigReader& config, std::string_view k
 absl::Status ReadShared(const ConfigReader& config, std::string_view count_key, int64_t absent,
                         DecoderSpec& spec);
 
+// What a router does where its keys are absent.
+struct RouterDefaults {
+  bool renormalize = true;
+  double scale = 1;
+  int64_t groups = 1;
+  int64_t groups_chosen = 1;
+};
+
 // The router of DeepSeek-V3 and its followers: sigmoids with a correction, in groups, then scaled.
-absl::Status ReadSigmoidRouter(const ConfigReader& config, bool renormalize, DecoderSpec& spec);
+absl::Status ReadSigmoidRouter(const ConfigReader& config, const RouterDefaults& defaults,
+                               DecoderSpec& spec);
+
+// n_group and topk_group. How many of its experts rank a group is the spec's.
+absl::Status ReadGroups(const ConfigReader& config, const RouterDefaults& defaults,
+                        ExpertSpec& experts);
 
 // A block is dense where mlp_only_layers or decoder_sparse_step says so.
 absl::Status ReadSparseBlocks(const ConfigReader& config, DecoderSpec& spec);
 
 // The first blocks are dense, as many as first_k_dense_replace says.
 absl::Status ReadFirstDense(const ConfigReader& config, int64_t absent, DecoderSpec& spec);
+
+// mlp_layer_types says which blocks are dense; where it is absent, the first one.
+absl::Status ReadMlpTypes(const ConfigReader& config, DecoderSpec& spec);
 
 // "mlp.gate" and "mlp.experts.0.gate_proj", as Qwen's mixtures name them.
 void NameExperts(BlockWeightNames& names);

@@ -17,7 +17,7 @@ absl::StatusOr<DecoderPlan> PlanGlm4Moe(const ConfigReader& config) {
   SINKD_ASSIGN_OR_RETURN(const bool norms, config.FlagOr("use_qk_norm", false));
   if (norms) spec.head_norms = HeadNorms::kPerHead;
   SINKD_RETURN_IF_ERROR(ReadExperts(config, "moe_intermediate_size", spec, "n_routed_experts"));
-  SINKD_RETURN_IF_ERROR(ReadSigmoidRouter(config, /*renormalize=*/true, spec));
+  SINKD_RETURN_IF_ERROR(ReadSigmoidRouter(config, {.renormalize = true}, spec));
   SINKD_RETURN_IF_ERROR(ReadShared(config, "n_shared_experts", 1, spec));
   SINKD_RETURN_IF_ERROR(ReadFirstDense(config, 1, spec));
   SINKD_ASSIGN_OR_RETURN(const std::string_view further,

@@ -1,24 +1,13 @@
 // gpt2: GPT-2. Learned positions, layer norms, projections stored [in, out].
-#include "server/engine/families/gated_decoder.h"
-
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/engine/families/gpt_decoder.h"
 
 namespace sinkd {
 
 absl::StatusOr<DecoderPlan> PlanGpt2(const ConfigReader& config) {
-  DecoderPlan plan;
-  SizeKeys keys{.intermediate = "n_inner", .intermediate_per_hidden = 4};
-  SINKD_ASSIGN_OR_RETURN(keys.blocks, EitherKey(config, "n_layer", "num_hidden_layers"));
-  SINKD_ASSIGN_OR_RETURN(keys.hidden, EitherKey(config, "n_embd", "hidden_size"));
-  SINKD_ASSIGN_OR_RETURN(keys.heads, EitherKey(config, "n_head", "num_attention_heads"));
-  SINKD_ASSIGN_OR_RETURN(keys.max_positions,
-                         EitherKey(config, "n_positions", "max_position_embeddings"));
-  SINKD_ASSIGN_OR_RETURN(plan.spec, ReadSizes(config, keys, 1024, true));
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGptDecoder(config, {}));
   DecoderSpec& spec = plan.spec;
-  SINKD_RETURN_IF_ERROR(CheckHeadsDivide(config, keys, spec));
-  SINKD_RETURN_IF_ERROR(ReadNormEpsilon(config, "layer_norm_epsilon", 1e-5, spec));
-  SINKD_RETURN_IF_ERROR(ReadActivation(config, "activation_function", "gelu_new", spec));
   SINKD_ASSIGN_OR_RETURN(const bool scaled, config.FlagOr("scale_attn_weights", true));
   SINKD_ASSIGN_OR_RETURN(const bool by_block,
                          config.FlagOr("scale_attn_by_inverse_layer_idx", false));
@@ -27,24 +16,8 @@ absl::StatusOr<DecoderPlan> PlanGpt2(const ConfigReader& config) {
     if (by_block) spec.score_scale[l] /= static_cast<double>(l + 1);
   }
   spec.learned_positions = spec.max_positions;
-  spec.norm = NormKind::kLayer;
-  spec.gating = Gating::kNone;
-  spec.qkv_bias = spec.output_bias = spec.mlp_bias = true;
-  WeightNames& names = plan.names;
-  names.prefix = "transformer.";
-  names.embedding = "transformer.wte";
-  names.positions = "transformer.wpe";
-  names.final_norm = "transformer.ln_f";
-  names.head = "lm_head";
-  names.block_prefix = "transformer.h.";
-  names.block.attention_norm = "ln_1";
-  names.block.q = "attn.c_attn";
-  names.block.o = "attn.c_proj";
-  names.block.mlp_norm = "ln_2";
-  names.block.up = "mlp.c_fc";
-  names.block.down = "mlp.c_proj";
-  names.qkv = QkvLayout::kStacked;
-  names.input_major = true;
+  plan.names.qkv = QkvLayout::kStacked;
+  plan.names.input_major = true;
   return plan;
 }
 

@@ -24,7 +24,6 @@ absl::StatusOr<DecoderPlan> PlanGptOss(const ConfigReader& config) {
       ReadRopeForAll(config, {.theta = 150000, .scaling_absent = kScalingAbsent}, spec));
   SINKD_ASSIGN_OR_RETURN(spec.qkv_bias, config.FlagOr("attention_bias", true));
   spec.output_bias = spec.qkv_bias;
-  spec.mlp_bias = true;
   spec.learned_sinks = true;
   spec.gating = Gating::kClampedSwish;
   SINKD_ASSIGN_OR_RETURN(spec.swish_slope, config.NumberOr("swiglu_alpha", 1.702));
@@ -37,6 +36,7 @@ absl::StatusOr<DecoderPlan> PlanGptOss(const ConfigReader& config) {
       config, window, [](int64_t block) { return block % 2 == 0; }, spec));
   SINKD_RETURN_IF_ERROR(ReadExperts(config, "intermediate_size", spec));
   spec.experts.routing = Routing::kTopThenSoftmax;
+  spec.experts.bias = true;
   BlockWeightNames& names = plan.names.block;
   names.sinks = "self_attn.sinks";
   names.router = "mlp.router";

@@ -1,6 +1,9 @@
 // granite, granitemoe and granitemoeshared: Granite 3 and 4 dense models and mixtures of experts.
-// Multipliers of embedding, residual, attention and logits.
+// Multipliers of embedding, residual, attention and logits. granite_swa and granitemoe_swa: windows
+// in three of four blocks, a learned sink for each head, a rotation of its own in each block.
 #include "server/engine/families/gated_decoder.h"
+
+#include <algorithm>
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
@@ -8,8 +11,10 @@
 namespace sinkd {
 namespace {
 
-absl::StatusOr<DecoderPlan> PlanAny(const ConfigReader& config) {
-  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGatedDecoder(config, {.max_positions = 2048}));
+absl::StatusOr<DecoderPlan> PlanAny(const ConfigReader& config,
+                                    const GatedDecoderDefaults& defaults = {
+                                        .max_positions = 2048}) {
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGatedDecoder(config, defaults));
   DecoderSpec& spec = plan.spec;
   SINKD_RETURN_IF_ERROR(ReadAttentionBias(config, spec));
   double attention = 1, divisor = 1;
@@ -22,7 +27,63 @@ absl::StatusOr<DecoderPlan> PlanAny(const ConfigReader& config) {
   return plan;
 }
 
+// One base per block, 0 for no rotation; where the key is absent, that of rope_parameters in all.
+absl::Status ReadBases(const ConfigReader& config, DecoderSpec& spec) {
+  constexpr char kKey[] = "layer_rope_theta";
+  SINKD_ASSIGN_OR_RETURN(const std::vector<double> bases, config.NumberList(kKey));
+  if (bases.empty()) return absl::OkStatus();
+  if (bases.size() != spec.window.size()) {
+    return config.Error(kKey, StrCat("does not hold ", spec.blocks, " numbers"),
+                        "list one per block");
+  }
+  const RopeSpec common = spec.ropes[0];
+  spec.ropes.clear();
+  for (size_t l = 0; l < bases.size(); ++l) {
+    spec.rope_of_block[l] = -1;
+    if (bases[l] == 0) continue;
+    if (bases[l] <= 1)
+      return config.Error(kKey, "holds a base that is not over 1", "set 0 or more");
+    const auto same = std::find_if(spec.ropes.begin(), spec.ropes.end(),
+                                   [&](const RopeSpec& rope) { return rope.theta == bases[l]; });
+    spec.rope_of_block[l] = static_cast<int32_t>(same - spec.ropes.begin());
+    if (same != spec.ropes.end()) continue;
+    spec.ropes.push_back(common);
+    spec.ropes.back().theta = bases[l];
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadWindowsAndSinks(const ConfigReader& config, DecoderPlan& plan) {
+  DecoderSpec& spec = plan.spec;
+  SINKD_ASSIGN_OR_RETURN(const int64_t window, ReadWindow(config, 128));
+  SINKD_RETURN_IF_ERROR(ReadWindows(
+      config, window, [](int64_t block) { return block % 4 != 0; }, spec));
+  SINKD_RETURN_IF_ERROR(ReadBases(config, spec));
+  spec.learned_sinks = true;
+  plan.names.block.sinks = "self_attn.sinks";
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+absl::StatusOr<DecoderPlan> PlanGraniteSwa(const ConfigReader& config) {
+  SINKD_ASSIGN_OR_RETURN(
+      DecoderPlan plan,
+      PlanAny(config, {.kv_heads = 4, .max_positions = 8192, .norm_epsilon = 1e-5, .tied = true}));
+  SINKD_ASSIGN_OR_RETURN(plan.spec.mlp_bias, config.FlagOr("mlp_bias", false));
+  SINKD_RETURN_IF_ERROR(ReadWindowsAndSinks(config, plan));
+  return plan;
+}
+
+absl::StatusOr<DecoderPlan> PlanGraniteMoeSwa(const ConfigReader& config) {
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGraniteMoeShared(config));
+  plan.names.experts = ExpertLayout::kStackedHalves;
+  plan.names.block.router = "block_sparse_moe.router";
+  plan.names.block.expert_gate = "block_sparse_moe.experts.gate_up_proj";
+  plan.names.block.expert_down = "block_sparse_moe.experts.down_proj";
+  SINKD_RETURN_IF_ERROR(ReadWindowsAndSinks(config, plan));
+  return plan;
+}
 
 absl::StatusOr<DecoderPlan> PlanGranite(const ConfigReader& config) {
   SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanAny(config));

@@ -279,7 +279,19 @@ absl::StatusOr<RopeSpec> ReadRope(const ConfigReader& config, const RopeDefaults
     SINKD_RETURN_IF_ERROR(ReadAlpha(scaling, rope));
   }
   SINKD_RETURN_IF_ERROR(ReadScaling(config, scaling, defaults, rope));
+  if (defaults.mscales && rope.kind != RopeKind::kDefault) {
+    if (rope.kind != RopeKind::kLongrope) {
+      return scaling.Error("rope_type", "is not a rotary scaling of this family",
+                           "use default or longrope");
+    }
+    SINKD_ASSIGN_OR_RETURN(rope.attention_factor, PositiveNumber(scaling, "short_mscale"));
+    SINKD_ASSIGN_OR_RETURN(rope.long_attention_factor, PositiveNumber(scaling, "long_mscale"));
+  }
   if (defaults.query_growth) SINKD_RETURN_IF_ERROR(ReadQueryGrowth(scaling, rope));
+  if (defaults.scales_scores && rope.kind != RopeKind::kDefault) {
+    SINKD_ASSIGN_OR_RETURN(const double mscale, scaling.NumberOr("mscale_all_dim", 0));
+    if (mscale != 0) rope.score_factor = std::pow(YarnMscale(rope.factor, mscale), 2);
+  }
   rope.interleaved = defaults.interleaved;
   return rope;
 }

@@ -27,7 +27,9 @@ struct RopeDefaults {
   bool interleaved = false;
   bool fixed_alpha = false;     // "dynamic" with an alpha means another theta, whatever the length
   bool in_three_parts = false;  // "mrope": with text alone, default
+  bool mscales = false;         // longrope, and no other scaling, with short_mscale and long_mscale
   bool query_growth = false;    // llama_4_scaling_beta is required
+  bool scales_scores = false;   // mscale_all_dim scales the scores too, twice
 };
 
 // Errors: FAILED_PRECONDITION naming an unknown kind or a missing key.

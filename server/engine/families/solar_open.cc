@@ -19,7 +19,7 @@ absl::StatusOr<DecoderPlan> PlanSolarOpen(const ConfigReader& config) {
   DecoderSpec& spec = plan.spec;
   SINKD_ASSIGN_OR_RETURN(spec.qkv_bias, config.FlagOr("attention_bias", false));
   SINKD_RETURN_IF_ERROR(ReadExperts(config, "moe_intermediate_size", spec, "n_routed_experts"));
-  SINKD_RETURN_IF_ERROR(ReadSigmoidRouter(config, /*renormalize=*/true, spec));
+  SINKD_RETURN_IF_ERROR(ReadSigmoidRouter(config, {.renormalize = true}, spec));
   SINKD_RETURN_IF_ERROR(ReadShared(config, "n_shared_experts", 1, spec));
   NameExperts(plan.names.block);
   NameShared("mlp.shared_experts", plan.names.block);

@@ -1,5 +1,5 @@
-// The text half of checkpoints that also see: qwen2_vl, qwen2_5_vl and qwen3_vl, mistral3 and
-// llava. With text alone, rotary embedding in three parts (mrope) is the plain one.
+// The text half of checkpoints that also see: qwen2_vl, qwen2_5_vl and qwen3_vl, mistral3, llava
+// and kimi_k25. With text alone, rotary embedding in three parts (mrope) is the plain one.
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 #include "server/engine/families/gated_decoder.h"
@@ -13,8 +13,9 @@ ConfigReader TextOf(const ConfigReader& config) {
 }
 
 // What the file says of the whole: its head is tied where either half says so.
-absl::StatusOr<DecoderPlan> OfWhole(const ConfigReader& config, DecoderPlan plan) {
-  SINKD_ASSIGN_OR_RETURN(const bool tied, config.FlagOr("tie_word_embeddings", false));
+absl::StatusOr<DecoderPlan> OfWhole(const ConfigReader& config, DecoderPlan plan,
+                                    bool tied_absent = false) {
+  SINKD_ASSIGN_OR_RETURN(const bool tied, config.FlagOr("tie_word_embeddings", tied_absent));
   plan.spec.tied_head = plan.spec.tied_head || tied;
   if (plan.spec.dtype.empty()) {
     SINKD_ASSIGN_OR_RETURN(plan.spec.dtype, ReadDtype(config));
@@ -46,6 +47,45 @@ absl::StatusOr<DecoderPlan> PlanQwen3Vl(const ConfigReader& config) {
   SINKD_RETURN_IF_ERROR(ReadAttentionBias(text, plan.spec));
   plan.spec.head_norms = HeadNorms::kPerHead;
   return OfWhole(config, std::move(plan));
+}
+
+absl::StatusOr<DecoderPlan> PlanQwen3VlMoe(const ConfigReader& config) {
+  const ConfigReader text = TextOf(config);
+  SINKD_ASSIGN_OR_RETURN(
+      DecoderPlan plan,
+      PlanGatedDecoder(text,
+                       {.kv_heads = 16, .max_positions = 128000, .rope_theta = 0, .tied = true}));
+  DecoderSpec& spec = plan.spec;
+  SINKD_RETURN_IF_ERROR(ReadRopeForAll(text, {.theta = 500000, .in_three_parts = true}, spec));
+  SINKD_RETURN_IF_ERROR(ReadAttentionBias(text, spec));
+  spec.head_norms = HeadNorms::kPerHead;
+  SINKD_RETURN_IF_ERROR(ReadExperts(text, "moe_intermediate_size", spec));
+  SINKD_RETURN_IF_ERROR(ReadSparseBlocks(text, spec));
+  plan.names.experts = ExpertLayout::kStackedHalves;
+  plan.names.block.router = "mlp.gate";
+  plan.names.block.expert_gate = "mlp.experts.gate_up_proj";
+  plan.names.block.expert_down = "mlp.experts.down_proj";
+  return OfWhole(config, std::move(plan));
+}
+
+absl::StatusOr<DecoderPlan> PlanLlama4(const ConfigReader& config) {
+  if (!config.HasObject("text_config")) {
+    return config.Error("text_config", "is missing",
+                        "restore config.json from the checkpoint's source");
+  }
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanLlama4Text(config.Object("text_config")));
+  return OfWhole(config, std::move(plan));
+}
+
+absl::StatusOr<DecoderPlan> PlanKimiK25(const ConfigReader& config) {
+  const ConfigReader text = config.Object("text_config");
+  SINKD_ASSIGN_OR_RETURN(const std::string type, text.TextOr("model_type", "deepseek_v3"));
+  if (type != "deepseek_v3" && type != "kimi_k2") {
+    return text.Error("model_type", "is not that of a text half of this family",
+                      "use deepseek_v3 or kimi_k2");
+  }
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanDeepseekV3(text));
+  return OfWhole(config, std::move(plan), /*tied_absent=*/true);
 }
 
 absl::StatusOr<DecoderPlan> PlanTextHalf(const ConfigReader& config) {

@@ -38,6 +38,7 @@ const std::set<std::string_view>& NeutralKeys() {
       "return_dict",
       "tie_encoder_decoder",
       "tie_last_hidden_states",
+      "ep_size",
       "tokenizer_class",
       "torchscript",
       "transformers_version",
@@ -55,14 +56,17 @@ const std::set<std::string_view>& NeutralKeys() {
       "task_specific_params",
       "tf_legacy_loss",
       // Training.
+      "aux_loss_alpha",
       "dropout",
       "init_std",
+      "embedding_initializer_range",
       "initializer_range",
       "layerdrop",
       "output_router_logits",
       "pretraining_tp",
       "router_aux_loss_coef",
       "router_jitter_noise",
+      "seq_aux",
       "unsloth_fixed",
       "unsloth_version",
       // Generation.
@@ -93,6 +97,10 @@ const std::set<std::string_view>& NeutralKeys() {
       "add_cross_attention",
       "n_ctx",
       "reorder_and_upcast_attn",
+      // gpt_bigcode and bloom: in which type, and in how many parts, the same is computed.
+      "attention_softmax_in_fp32",
+      "scale_attention_softmax_in_fp32",
+      "slow_but_exact",
       // Of the half that sees pictures.
       "image_seq_length",
       "image_token_index",
@@ -115,7 +123,9 @@ constexpr std::string_view kNeutralBegins[] = {"summary_", "quantization_config.
                                                "compression_config."};
 
 bool IsNeutral(std::string_view path) {
-  if (path.starts_with("text_config.")) path.remove_prefix(sizeof "text_config." - 1);
+  for (const std::string_view part : {"text_config.", "attn_config."}) {
+    if (path.starts_with(part)) path.remove_prefix(part.size());
+  }
   return NeutralKeys().contains(path) ||
          std::any_of(std::begin(kNeutralEnds), std::end(kNeutralEnds),
                      [path](std::string_view end) { return path.ends_with(end); }) ||

@@ -23,12 +23,13 @@ int64_t KeyStep(int64_t queries, int64_t positions) {
 
 // -inf where query `first_query + i` must not see key `first_key + j`, else 0. [queries, keys]
 at::Tensor StripMask(int64_t first_query, int64_t queries, int64_t first_key, int64_t keys,
-                     int64_t window, const at::TensorOptions& options) {
+                     int64_t window, int64_t chunk, const at::TensorOptions& options) {
   const at::TensorOptions index = options.dtype(at::kLong);
   const at::Tensor query = at::arange(first_query, first_query + queries, index).unsqueeze(1);
   const at::Tensor key = at::arange(first_key, first_key + keys, index).unsqueeze(0);
   at::Tensor hidden = key > query;
   if (window > 0) hidden = hidden.logical_or(key <= query - window);
+  if (chunk > 0) hidden = hidden.logical_or(key < query - query % chunk);
   return at::zeros({queries, keys}, options)
       .masked_fill_(hidden, -std::numeric_limits<float>::infinity());
 }
@@ -38,8 +39,9 @@ at::Tensor StripMask(int64_t first_query, int64_t queries, int64_t first_key, in
 struct Heads {
   at::Tensor q;      // [S, n, G, T, D]
   at::Tensor k;      // [S n, T, D]
-  at::Tensor v;      // [S n, T, D]
+  at::Tensor v;      // [S n, T, E]
   at::Tensor sinks;  // [n G], or undefined
+  at::Tensor bias;   // [n G, T], or undefined
   int64_t first_query_head = 0;
 };
 
@@ -54,7 +56,7 @@ class Strips {
         positions_(input.q.size(0) / input.samples),
         size_(input.q.size(2)) {}
 
-  // Writes `out` [S, T, n G, D].
+  // Writes `out` [S, T, n G, E].
   void Run(const Heads& heads, at::Tensor out) const {
     const int64_t kv_heads = samples_ * heads.q.size(1);  // of all samples
     const int64_t group = heads.q.size(2);
@@ -66,8 +68,7 @@ class Strips {
             .triu_(1);  // of any strip's last keys
     for (int64_t first = 0; first < positions_; first += step) {
       const int64_t queries = std::min(step, positions_ - first);
-      const int64_t first_key =
-          input_.window > 0 ? std::max<int64_t>(0, first - input_.window + 1) : 0;
+      const int64_t first_key = FirstKey(first);
       const int64_t visible = first + queries - first_key;
       const int64_t keys =
           std::min((visible + key_step - 1) / key_step * key_step, positions_ - first_key);
@@ -76,8 +77,15 @@ class Strips {
       at::Tensor scores = Product(strip, heads.k.narrow(1, first_key, keys).transpose(1, 2))
                               .view({kv_heads * group, queries, keys});
       if (input_.cap > 0) scores.div_(input_.cap).tanh_().mul_(input_.cap);
-      if (input_.window > 0) {
-        scores.add_(StripMask(first, queries, first_key, keys, input_.window, input_.q.options()));
+      if (heads.bias.defined()) {
+        // Relative to the last query: the same for the softmax, and small where scores count.
+        const at::Tensor of_last = heads.bias.narrow(1, first + queries - 1, 1);
+        scores.view({samples_, -1, queries, keys})
+            .add_((heads.bias.narrow(1, first_key, keys) - of_last).unsqueeze(1));
+      }
+      if (input_.window > 0 || input_.chunk > 0) {
+        scores.add_(StripMask(first, queries, first_key, keys, input_.window, input_.chunk,
+                              input_.q.options()));
       } else {
         // Only the last keys can lie ahead of a query.
         scores.narrow(2, visible - queries, queries)
@@ -90,11 +98,19 @@ class Strips {
       const at::Tensor mixed = Product(weights.view({kv_heads, group * queries, keys}),
                                        heads.v.narrow(1, first_key, keys));
       out.narrow(1, first, queries)
-          .copy_(mixed.view({samples_, -1, queries, size_}).transpose(1, 2));
+          .copy_(mixed.view({samples_, -1, queries, input_.v.size(2)}).transpose(1, 2));
     }
   }
 
  private:
+  // The first key that a query from `first_query` on may see.
+  int64_t FirstKey(int64_t first_query) const {
+    int64_t first = 0;
+    if (input_.window > 0) first = std::max<int64_t>(0, first_query - input_.window + 1);
+    if (input_.chunk > 0) first = std::max(first, first_query - first_query % input_.chunk);
+    return first;
+  }
+
   // a b, [n, rows, columns]. By the sample's length alone, so that it gets the same with and
   // without batch mates.
   at::Tensor Product(const at::Tensor& a, const at::Tensor& b) const {
@@ -155,12 +171,22 @@ int64_t SamplesTogether(int64_t heads, int64_t positions) {
   return std::max<int64_t>(1, kShortStripElements / scores);
 }
 
+at::Tensor KeyBias(const DistanceBias& bias, double scale, int64_t positions,
+                   const at::TensorOptions& options) {
+  if (bias.slopes.empty()) return {};
+  const at::Tensor slopes = at::tensor(bias.slopes, at::kFloat).unsqueeze(1);
+  const at::Tensor keys = at::arange(positions, at::kFloat).unsqueeze(0);
+  at::Tensor all =
+      bias.in_bfloat16 ? slopes.to(at::kBFloat16).mul(keys.to(at::kBFloat16)) : slopes * keys;
+  all = all.to(options.dtype(at::kFloat));
+  return bias.scaled ? all * scale : all;
+}
+
 at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t block,
                   int64_t first_sample) {
   const int64_t samples = input.samples;
   const int64_t positions = input.q.size(0) / samples;
   const int64_t heads = input.q.size(1);
-  const int64_t size = input.q.size(2);
   const int64_t kv_heads = input.k.size(1);
   const int64_t group = heads / kv_heads;
   // [S, H, T, D]
@@ -170,26 +196,29 @@ at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t bl
   const at::Tensor q = by_head(input.q).unflatten(1, {kv_heads, group});
   const at::Tensor k = by_head(input.k);
   const at::Tensor v = by_head(input.v);
-  at::Tensor out = at::empty({samples, positions, heads, size}, input.q.options());
+  const int64_t value_size = input.v.size(2);
+  at::Tensor out = at::empty({samples, positions, heads, value_size}, input.q.options());
   const bool one_by_one = KeyHeadsOneByOne(positions, q.is_cpu());
   const int64_t step = one_by_one ? 1 : kv_heads;
   const Strips strips(input, observer, block, first_sample);
   for (int64_t h = 0; h < kv_heads; h += step) {
     const auto some = [&](const at::Tensor& all) {
-      const at::Tensor part = all.narrow(1, h, step).reshape({-1, positions, size});
+      const at::Tensor part = all.narrow(1, h, step).reshape({-1, positions, all.size(3)});
       // Already contiguous where a head's rows lie together.
       return one_by_one ? part.contiguous() : part;
+    };
+    const auto of_heads = [&](const at::Tensor& all) {
+      return all.defined() ? all.narrow(0, h * group, step * group) : all;
     };
     const Heads these{.q = q.narrow(1, h, step),
                       .k = some(k),
                       .v = some(v),
-                      .sinks = input.sinks.defined()
-                                   ? input.sinks.narrow(0, h * group, step * group)
-                                   : at::Tensor(),
+                      .sinks = of_heads(input.sinks),
+                      .bias = of_heads(input.key_bias),
                       .first_query_head = h * group};
     strips.Run(these, out.narrow(2, h * group, step * group));
   }
-  return out.view({samples * positions, heads * size});
+  return out.view({samples * positions, heads * value_size});
 }
 
 }  // namespace sinkd

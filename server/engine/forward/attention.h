@@ -7,6 +7,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "server/engine/decoder_spec.h"
 #include "server/engine/taps/taps.h"
 
 namespace sinkd {
@@ -16,15 +17,22 @@ struct AttentionInput {
   // Fastest where a head's rows lie together.
   at::Tensor q;      // [S T, H, D] float32, rotated
   at::Tensor k;      // [S T, K, D] float32, rotated
-  at::Tensor v;      // [S T, K, D] float32
+  at::Tensor v;      // [S T, K, E] float32
   at::Tensor sinks;  // [H] float32: a logit that takes its share of the softmax; or undefined
   int64_t samples = 1;
-  double scale = 1.0;  // multiplies the scores
-  double cap = 0;      // cap * tanh(score / cap); 0 = none
-  int64_t window = 0;  // keys a query sees, itself included; 0 = all before it
+  double scale = 1.0;   // multiplies the scores
+  double cap = 0;       // cap * tanh(score / cap); 0 = none
+  int64_t window = 0;   // keys a query sees, itself included; 0 = all before it
+  int64_t chunk = 0;    // it sees keys of its own chunk of so many positions; 0 = all before it
+  at::Tensor key_bias;  // [H, T] float32: added to the scores of a key; or undefined
 };
 
-// Returns [S T, H * D] float32: of each sample what it gets alone. `observer` may be null; block
+// What `bias` adds to the scores of the keys of a sample, [H, positions] float32; `scale` is that
+// of the scores. Undefined without a bias.
+at::Tensor KeyBias(const DistanceBias& bias, double scale, int64_t positions,
+                   const at::TensorOptions& options);
+
+// Returns [S T, H * E] float32: of each sample what it gets alone. `observer` may be null; block
 // and the first sample's number are handed on to it.
 at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t block,
                   int64_t first_sample);

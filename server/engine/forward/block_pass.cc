@@ -51,46 +51,95 @@ at::Tensor BlockPass::Norm(const NormWeights& norm, const at::Tensor& x) const {
 }
 
 at::Tensor BlockPass::Attention(at::Tensor in) const {
-  const at::Tensor mixed = RoundActivations(w_.mixed, Mixed(Project(std::move(in))));
+  const bool latent = spec_.latent.kv_rank > 0;
+  const Projected projected = latent ? ProjectLatents(std::move(in)) : Project(std::move(in));
+  const at::Tensor mixed = RoundActivations(w_.mixed, Mixed(projected));
   return Linear(mixed, w_.output, w_.output_bias).to(at::kFloat);
 }
 
+at::Tensor BlockPass::Rotated(const at::Tensor& rows, const RopeTables* tables) const {
+  at::Tensor rotated =
+      at::empty({rows.size(1), rows.size(0), rows.size(2)}, rows.options()).transpose(0, 1);
+  if (tables == nullptr) return rotated.copy_(rows);
+  Rotate(rows, *tables, rotated);
+  return rotated;
+}
+
+at::Tensor BlockPass::Clipped(const at::Tensor& rows) const {
+  return spec_.qkv_clip > 0 ? rows.clamp(-spec_.qkv_clip, spec_.qkv_clip) : rows;
+}
+
 BlockPass::Projected BlockPass::Project(at::Tensor in) const {
-  const int64_t heads = spec_.heads;
-  const int64_t kv_heads = spec_.kv_heads;
+  const int64_t size = shape_.head_size;
+  const int64_t values = shape_.value_size;
   in = RoundActivations(w_.attention_input, in).to(w_.qkv.scalar_type());
   // Scores of hundreds do occur, and bfloat16 would round them to whole units: float32 from here.
   at::Tensor qkv = Linear(in, w_.qkv, w_.qkv_bias).to(at::kFloat);
   in.reset();
-  tap_(Site::kKey, qkv.narrow(1, heads * spec_.head_size, kv_heads * spec_.head_size));
-  tap_(Site::kValue,
-       qkv.narrow(1, (heads + kv_heads) * spec_.head_size, kv_heads * spec_.head_size));
-  if (spec_.qkv_clip > 0) qkv = qkv.clamp(-spec_.qkv_clip, spec_.qkv_clip);
+  const int64_t q_width = spec_.heads * size;
+  const int64_t k_width = shape_.kv_heads * size;
+  const int64_t v_width = shape_.kv_heads * values;
+  tap_(Site::kKey, qkv.narrow(1, q_width, k_width));
+  tap_(Site::kValue, qkv.narrow(1, q_width + k_width, v_width));
+  if (!spec_.clip_after_norms) qkv = Clipped(qkv);
   const bool whole = spec_.head_norms == HeadNorms::kWhole;
-  const bool by_head = spec_.head_norms != HeadNorms::kNone && !whole;
-  const auto part = [&](int64_t first, int64_t count, const NormWeights& norm,
-                        const RopeTables* tables) {
-    at::Tensor rows = qkv.narrow(1, first * spec_.head_size, count * spec_.head_size);
+  const RopeTables* tables = rope_.Get(block_, group_);
+  const auto part = [&](int64_t first, int64_t width, const NormWeights& norm) {
+    at::Tensor rows = qkv.narrow(1, first, width);
     if (whole) rows = Norm(norm, rows);
-    rows = rows.unflatten(1, {count, spec_.head_size});
-    if (by_head && !spec_.head_norms_after_rotary) rows = Norm(norm, rows);
-    at::Tensor rotated =
-        at::empty({count, rows.size(0), spec_.head_size}, rows.options()).transpose(0, 1);
-    if (tables == nullptr) {
-      rotated.copy_(rows);
-    } else {
-      Rotate(rows, *tables, rotated);
-    }
-    if (by_head && spec_.head_norms_after_rotary) rotated.copy_(Norm(norm, rotated));
+    if (spec_.clip_after_norms) rows = Clipped(rows);
+    rows = rows.unflatten(1, {-1, size});
+    if (!whole && !spec_.head_norms_after_rotary) rows = Norm(norm, rows);
+    at::Tensor rotated = Rotated(rows, tables);
+    if (!whole && spec_.head_norms_after_rotary) rotated.copy_(Norm(norm, rotated));
     return rotated;
   };
-  const RopeTables* tables = rope_.Get(block_, group_);
-  Projected projected{.q = part(0, heads, w_.q_norm, tables),
-                      .k = part(heads, kv_heads, w_.k_norm, tables),
-                      .v = part(heads + kv_heads, kv_heads, {}, nullptr)};
+  at::Tensor v = qkv.narrow(1, q_width + k_width, v_width);
+  if (spec_.clip_after_norms) v = Clipped(v);
+  Projected projected{.q = part(0, q_width, w_.q_norm),
+                      .k = part(q_width, k_width, w_.k_norm),
+                      .v = Rotated(v.unflatten(1, {-1, values}), nullptr)};
+  if (spec_.value_scale != 1) projected.v.mul_(spec_.value_scale);
   if (tables != nullptr && tables->query_scale.defined()) {
     projected.q.mul_(tables->query_scale.view({-1, 1, 1}));
   }
+  return projected;
+}
+
+BlockPass::Projected BlockPass::ProjectLatents(at::Tensor in) const {
+  const LatentSpec& latent = spec_.latent;
+  const at::ScalarType type = w_.qkv.scalar_type();
+  const int64_t own = shape_.head_size - latent.shared;  // channels of a key that only its head has
+  const int64_t values = shape_.value_size;
+  const bool narrow = latent.query_rank > 0;
+  in = RoundActivations(w_.attention_input, in).to(type);
+  const std::vector<at::Tensor> parts =
+      Linear(in, w_.qkv, w_.qkv_bias)
+          .to(at::kFloat)
+          .split_with_sizes({narrow ? latent.query_rank : spec_.heads * shape_.head_size,
+                             latent.kv_rank, latent.shared},
+                            1);
+  in.reset();
+  const auto widened = [&](const at::Tensor& from, const NormWeights& norm,
+                           const ActivationScheme& scheme, const at::Tensor& up) {
+    const at::Tensor normed = Normalize(NormKind::kRms, from, norm, latent.norm_epsilon);
+    return Linear(RoundActivations(scheme, normed).to(type), up).to(at::kFloat);
+  };
+  const RopeTables* tables = rope_.Get(block_, group_);
+  const at::Tensor q =
+      narrow ? widened(parts[0], w_.q_latent_norm, w_.q_latent, w_.q_up) : parts[0];
+  Projected projected{
+      .q = Rotated(q.unflatten(1, {-1, shape_.head_size}), tables), .k = {}, .v = {}};
+  const at::Tensor kv =
+      widened(parts[1], w_.kv_latent_norm, w_.kv_latent, w_.kv_up).unflatten(1, {-1, own + values});
+  const at::Tensor v = kv.narrow(2, own, values);
+  at::Tensor k = at::empty({kv.size(0), spec_.heads, shape_.head_size}, kv.options());
+  k.narrow(2, 0, own).copy_(kv.narrow(2, 0, own));
+  k.narrow(2, own, latent.shared).copy_(parts[2].unsqueeze(1));
+  tap_(Site::kKey, k.flatten(1));
+  if (tap_.Wants(Site::kValue)) tap_(Site::kValue, v.flatten(1));
+  projected.k = Rotated(k, tables);
+  projected.v = Rotated(v, nullptr);
   return projected;
 }
 
@@ -100,20 +149,24 @@ at::Tensor BlockPass::Mixed(const Projected& projected) const {
     const auto rows = [&](const at::Tensor& all) {
       return all.narrow(0, group_.begin(s), samples * group_.length(s));
     };
-    return Attend({.q = rows(projected.q),
-                   .k = rows(projected.k),
-                   .v = rows(projected.v),
-                   .sinks = w_.sinks,
-                   .samples = samples,
-                   .scale = spec_.score_scale[at_block],
-                   .cap = spec_.score_cap,
-                   .window = spec_.window[at_block]},
-                  &observer_, block_, group_.first_sample + s);
+    const double scale = spec_.score_scale[at_block];
+    return Attend(
+        {.q = rows(projected.q),
+         .k = rows(projected.k),
+         .v = rows(projected.v),
+         .sinks = w_.sinks,
+         .samples = samples,
+         .scale = scale,
+         .cap = spec_.score_cap,
+         .window = spec_.window[at_block],
+         .chunk = spec_.chunk.empty() ? 0 : spec_.chunk[at_block],
+         .key_bias = KeyBias(spec_.distance_bias, scale, group_.length(s), projected.q.options())},
+        &observer_, block_, group_.first_sample + s);
   };
   const at::ScalarType type = w_.output.scalar_type();
   if (group_.samples() == 1) return attend(0, 1).to(type);
-  const at::Tensor mixed =
-      at::empty({group_.rows(), spec_.heads * spec_.head_size}, projected.q.options().dtype(type));
+  const at::Tensor mixed = at::empty({group_.rows(), spec_.heads * shape_.value_size},
+                                     projected.q.options().dtype(type));
   for (const EqualSamples& equals : GroupByLength(group_.offsets)) {
     const int64_t most = SamplesTogether(spec_.heads, equals.length);
     for (int64_t s = 0; s < equals.samples; s += most) {

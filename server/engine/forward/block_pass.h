@@ -25,6 +25,7 @@ class BlockPass {
         block_(block),
         group_(group),
         rope_(rope),
+        shape_(spec.HeadsOf(block)),
         observer_(observer),
         editor_(editor),
         tap_(observer, block, group.first_row) {}
@@ -38,8 +39,8 @@ class BlockPass {
 
  private:
   struct Projected {
-    at::Tensor q, k,
-        v;  // [rows, heads, head_size] float32, q and k rotated, a head's rows together
+    // [rows, heads, head_size] float32, q and k rotated, a head's rows together
+    at::Tensor q, k, v;
   };
 
   // What attention and MLP add to the stream, [rows, C] float32: attention reads `in`, the MLP the
@@ -47,7 +48,11 @@ class BlockPass {
   at::Tensor Attention(at::Tensor in) const;
   at::Tensor Mlp(const at::Tensor& x) const;
   Projected Project(at::Tensor in) const;
-  // Attention of every sample, [rows, heads * head_size], in the type that the output reads.
+  Projected ProjectLatents(at::Tensor in) const;
+  // `rows` [rows, heads, head_size], rotated as the block does, a head's rows together.
+  at::Tensor Rotated(const at::Tensor& rows, const RopeTables* tables) const;
+  at::Tensor Clipped(const at::Tensor& rows) const;
+  // Attention of every sample, [rows, H E], in the type that the output reads.
   at::Tensor Mixed(const Projected& projected) const;
   // `rows` as edited, shown to the tap.
   at::Tensor Edited(Site site, const at::Tensor& rows, int64_t first_row = 0) const;
@@ -59,6 +64,7 @@ class BlockPass {
   const int64_t block_;
   const RowGroup& group_;
   RopeCache& rope_;
+  const HeadShape shape_;
   TapObserver& observer_;
   const BlockEditor* editor_;
   const BlockTap tap_;

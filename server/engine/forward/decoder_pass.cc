@@ -22,6 +22,7 @@ at::Tensor Embed(const DecoderSpec& spec, const OuterWeights& outer, const at::T
   at::Tensor x = at::embedding(outer.embedding, ids.narrow(0, group.first_row, group.rows()));
   if (outer.project_in.defined()) x = Linear(x, outer.project_in);
   x = x.to(at::kFloat) * spec.embedding_scale;
+  if (spec.embedding_norm) x = Normalize(spec.norm, x, outer.embedding_norm, spec.norm_epsilon);
   if (!outer.positions.defined()) return x;
   std::vector<at::Tensor> rows;
   for (int64_t s = 0; s < group.samples(); ++s) {

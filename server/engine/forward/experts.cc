@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <tuple>
+#include <vector>
 
 #include <ATen/ATen.h>
 
@@ -20,7 +21,7 @@ struct Routes {
 // Weights of the experts that may be selected, -inf for all others.
 at::Tensor OfBestGroups(const ExpertSpec& experts, const at::Tensor& weights) {
   const at::Tensor grouped = weights.unflatten(-1, {experts.groups, -1});
-  const at::Tensor rank = std::get<0>(grouped.topk(2, -1)).sum(-1);
+  const at::Tensor rank = std::get<0>(grouped.topk(experts.group_best, -1)).sum(-1);
   const at::Tensor best = std::get<1>(rank.topk(experts.groups_chosen, -1));
   const at::Tensor others = at::ones_like(rank, at::kBool).scatter_(1, best, false).unsqueeze(-1);
   return grouped.masked_fill(others, -std::numeric_limits<float>::infinity()).flatten(-2);
@@ -31,7 +32,25 @@ at::Tensor Sigmoid(const at::Tensor& x) {
   return (-x).exp_().add_(1).reciprocal_();
 }
 
+// SparseMixer-v2 as it infers (arXiv 2409.12136): the weight of each expert selected is its share
+// among those left whose logits are near its own.
+Routes SparseMixer(const ExpertSpec& experts, const at::Tensor& logits) {
+  constexpr float kNever = -std::numeric_limits<float>::infinity();
+  at::Tensor left = logits;
+  std::vector<at::Tensor> index, weight;
+  for (int64_t place = 0; place < experts.per_token; ++place) {
+    const auto [largest, chosen] = left.max(-1, /*keepdim=*/true);
+    const at::Tensor distance = (largest - logits) / at::maximum(logits.abs(), largest);
+    const at::Tensor near = left.masked_fill(distance > 2 * experts.jitter, kNever);
+    index.push_back(chosen);
+    weight.push_back(at::softmax(near, -1).gather(-1, chosen));
+    left = left.scatter(-1, chosen, kNever);
+  }
+  return {.expert = at::cat(index, -1), .weight = at::cat(weight, -1)};
+}
+
 Routes Route(const ExpertSpec& experts, const at::Tensor& logits, const at::Tensor& correction) {
+  if (experts.routing == Routing::kSparseMixer) return SparseMixer(experts, logits);
   if (experts.routing == Routing::kTopThenSoftmax) {
     const auto [top, index] = logits.topk(experts.per_token, -1);
     return {.expert = index, .weight = at::softmax(top, -1)};
@@ -51,7 +70,7 @@ Routes Route(const ExpertSpec& experts, const at::Tensor& logits, const at::Tens
 // What the projection down reads: nothing else of the units is held for it.
 at::Tensor Product(const DecoderSpec& spec, const MlpWeights& expert, const at::Tensor& in) {
   const Units units = SplitUnits(spec.gating, Linear(in, expert.gate_up, expert.gate_up_bias), 1);
-  return ProductOf(spec, units, ActOf(spec, units)).to(in.scalar_type());
+  return ProductOf(spec, units, ActOf(spec, units, expert.act_numbers)).to(in.scalar_type());
 }
 
 at::Tensor RunExpert(const DecoderSpec& spec, const MlpWeights& expert, const at::Tensor& in) {
@@ -85,9 +104,13 @@ at::Tensor RunExperts(const DecoderSpec& spec, const BlockWeights& weights, cons
     if (chosen.size(0) == 0) continue;
     const at::Tensor rows = chosen.select(1, 0);
     const at::Tensor weight = routes.weight.index({rows, chosen.select(1, 1)}).unsqueeze(1);
-    const at::Tensor out =
-        RunExpert(spec, weights.experts[static_cast<size_t>(e)], narrow.index_select(0, rows));
-    sum.index_add_(0, rows, out * weight);
+    const MlpWeights& expert = weights.experts[static_cast<size_t>(e)];
+    if (spec.experts.weigh_input) {
+      const at::Tensor weighed = in.index_select(0, rows) * weight;
+      sum.index_add_(0, rows, RunExpert(spec, expert, weighed.to(type)));
+    } else {
+      sum.index_add_(0, rows, RunExpert(spec, expert, narrow.index_select(0, rows)) * weight);
+    }
   }
   if (weights.mlp.down.defined()) sum.add_(RunShared(spec, weights, in, narrow));
   return sum;

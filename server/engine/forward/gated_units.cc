@@ -45,6 +45,16 @@ at::Tensor GeluTanh(const at::Tensor& x) {
   return HalfOfOnePlus((x * x).mul_(kCubic * kScale).add_(kScale).mul_(x).tanh_(), x);
 }
 
+// xIELU (arXiv 2411.13010, section 3): a square where x > 0, an exponential below.
+at::Tensor Xielu(const at::Tensor& x, const at::Tensor& numbers) {
+  const at::Tensor wide = numbers.to(at::kFloat);
+  const at::Tensor slope = wide[2];
+  const at::Tensor above = at::softplus(wide[0]) * x * x + slope * x;
+  const at::Tensor below =
+      (at::expm1(at::minimum(x, wide[3])) - x) * (slope + at::softplus(wide[1])) + slope * x;
+  return at::where(x > 0, above, below);
+}
+
 }  // namespace
 
 Units SplitUnits(Gating gating, const at::Tensor& fused, int64_t axis) {
@@ -53,7 +63,7 @@ Units SplitUnits(Gating gating, const at::Tensor& fused, int64_t axis) {
   return {.gate = fused.narrow(axis, 0, units), .up = fused.narrow(axis, units, units)};
 }
 
-at::Tensor ActOf(const DecoderSpec& spec, const Units& units) {
+at::Tensor ActOf(const DecoderSpec& spec, const Units& units, const at::Tensor& numbers) {
   const at::Tensor x = (units.gate.defined() ? units.gate : units.up).to(at::kFloat);
   if (spec.gating == Gating::kClampedSwish) {
     const at::Tensor gate = x.clamp_max(spec.swish_limit);
@@ -70,6 +80,8 @@ at::Tensor ActOf(const DecoderSpec& spec, const Units& units) {
       return at::relu(x);
     case Activation::kReluSquared:
       return at::relu(x).square_();
+    case Activation::kXielu:
+      return Xielu(x, numbers);
   }
   return x;
 }
@@ -97,7 +109,7 @@ at::Tensor WideMlp(const DecoderSpec& spec, const MlpWeights& mlp, const at::Ten
     };
     const Units part{.gate = w.gate.defined() ? project(w.gate, bias.gate) : at::Tensor(),
                      .up = project(w.up, bias.up)};
-    return ProductOf(spec, part, ActOf(spec, part));
+    return ProductOf(spec, part, ActOf(spec, part, mlp.act_numbers));
   };
   at::Tensor sum = at::zeros({in.size(0), mlp.down.size(0)}, in.options());
   const auto add_down = [&](const at::Tensor& part, int64_t first) {

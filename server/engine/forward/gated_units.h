@@ -19,8 +19,10 @@ struct Units {
 // 1; its weights [2 I, C] or bias [2 I], which may be undefined, at 0.
 Units SplitUnits(Gating gating, const at::Tensor& fused, int64_t axis);
 
-// The activation of gate, or of up without gating. float32.
-at::Tensor ActOf(const DecoderSpec& spec, const Units& units);
+// The activation of gate, or of up without gating. float32. `numbers` are those of kXielu, [4]:
+// what scales positive and negative units, before softplus; the slope at 0; the last negative value
+// whose exponential counts.
+at::Tensor ActOf(const DecoderSpec& spec, const Units& units, const at::Tensor& numbers = {});
 
 // What the down projection reads; `act` as ActOf returns it. float32.
 at::Tensor ProductOf(const DecoderSpec& spec, const Units& units, const at::Tensor& act);

@@ -180,6 +180,7 @@ at::Tensor ActivatedLinear(const at::Tensor& x, const at::Tensor& w, const at::T
     case Activation::kRelu:
       return ByOneDnn(x, w, bias, "relu");
     case Activation::kReluSquared:
+    case Activation::kXielu:
       break;  // oneDNN has none
   }
   return {};

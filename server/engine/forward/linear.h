@@ -30,7 +30,7 @@ at::Tensor Linear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bi
 bool FusesActivations();
 
 // activation(x w^T + bias), and (x w^T + bias) * factor [rows, out], as Linear but rounded to
-// bfloat16 once, at the end. Not of the squared ReLU.
+// bfloat16 once, at the end. Not of the squared ReLU and of xIELU.
 at::Tensor ActivatedLinear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias,
                            Activation activation);
 at::Tensor MultipliedLinear(const at::Tensor& x, const at::Tensor& w, const at::Tensor& bias,

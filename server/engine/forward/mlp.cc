@@ -34,7 +34,7 @@ at::Tensor ProductInSteps(const DecoderSpec& spec, const MlpWeights& mlp, const 
   const Units units = SplitUnits(spec.gating, both, 1);
   if (units.gate.defined()) tap(Site::kGate, units.gate, first_row);
   tap(Site::kUp, units.up, first_row);
-  const at::Tensor act = ActOf(spec, units);
+  const at::Tensor act = ActOf(spec, units, mlp.act_numbers);
   tap(Site::kAct, act, first_row);
   return ProductOf(spec, units, act).to(in.scalar_type());
 }
@@ -77,8 +77,8 @@ at::Tensor PlainMlp(const DecoderSpec& spec, const BlockWeights& weights, const 
 
 bool FusesUnits(const DecoderSpec& spec, bool on_cpu, bool narrow) {
   return on_cpu && narrow && spec.gating != Gating::kClampedSwish &&
-         spec.activation != Activation::kReluSquared && spec.experts.count == 0 &&
-         FusesActivations();
+         spec.activation != Activation::kReluSquared && spec.activation != Activation::kXielu &&
+         spec.experts.count == 0 && FusesActivations();
 }
 
 int64_t MlpRows(const DecoderSpec& spec, bool on_cpu, bool narrow) {

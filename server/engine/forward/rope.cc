@@ -79,12 +79,17 @@ bool DependsOnLength(const RopeSpec& rope) {
 RopeTables MakeTables(const RopeSpec& rope, int64_t positions, const at::Device& device) {
   const at::Tensor angles = at::arange(positions, at::kFloat).unsqueeze(1) *
                             InverseFrequencies(rope, positions).unsqueeze(0);
-  RopeTables tables{.cos = (angles.cos() * rope.attention_factor).to(device),
-                    .sin = (angles.sin() * rope.attention_factor).to(device),
+  const bool longer =
+      rope.long_attention_factor != 0 && static_cast<double>(positions) > rope.original_positions;
+  const double factor = longer ? rope.long_attention_factor : rope.attention_factor;
+  RopeTables tables{.cos = (angles.cos() * factor).to(device),
+                    .sin = (angles.sin() * factor).to(device),
                     .query_scale = {},
-                    .interleaved = rope.interleaved};
+                    .interleaved = rope.interleaved,
+                    .last = rope.last};
   if (rope.query_growth != 0) {
-    const at::Tensor spans = (at::arange(positions, at::kFloat) / rope.growth_positions).floor();
+    const at::Tensor spans =
+        ((at::arange(positions, at::kFloat) + rope.growth_start) / rope.growth_positions).floor();
     tables.query_scale = (at::log(1 + spans) * rope.query_growth + 1).to(device);
   }
   return tables;
@@ -130,7 +135,8 @@ const RopeTables* RopeCache::Get(int64_t block, const RowGroup& group) {
   place->second = {.cos = joined(&RopeTables::cos),
                    .sin = joined(&RopeTables::sin),
                    .query_scale = joined(&RopeTables::query_scale),
-                   .interleaved = spec_.ropes[static_cast<size_t>(index)].interleaved};
+                   .interleaved = spec_.ropes[static_cast<size_t>(index)].interleaved,
+                   .last = spec_.ropes[static_cast<size_t>(index)].last};
   return &place->second;
 }
 
@@ -149,11 +155,12 @@ const RopeTables& RopeCache::OfSample(int32_t index, int64_t positions) {
 void Rotate(const at::Tensor& x, const RopeTables& tables, at::Tensor out) {
   const int64_t half = tables.cos.size(1);
   const int64_t rest = x.size(-1) - 2 * half;
+  const int64_t begin = tables.last ? rest : 0;
   const at::Tensor cos = tables.cos.unsqueeze(1);
   const at::Tensor sin = tables.sin.unsqueeze(1);
   const auto of_pairs = [&](const at::Tensor& all, int64_t which) {
-    return tables.interleaved ? all.slice(-1, which, 2 * half, 2)
-                              : all.narrow(-1, which * half, half);
+    return tables.interleaved ? all.slice(-1, begin + which, begin + 2 * half, 2)
+                              : all.narrow(-1, begin + which * half, half);
   };
   const at::Tensor first = of_pairs(x, 0);
   const at::Tensor second = of_pairs(x, 1);
@@ -162,7 +169,8 @@ void Rotate(const at::Tensor& x, const RopeTables& tables, at::Tensor out) {
   // Products are rounded before they are added, as transformers does it.
   at::mul_out(out_first, first, cos).sub_(second * sin);
   at::mul_out(out_second, second, cos).add_(first * sin);
-  if (rest > 0) out.narrow(-1, 2 * half, rest).copy_(x.narrow(-1, 2 * half, rest));
+  const int64_t kept = tables.last ? 0 : 2 * half;
+  if (rest > 0) out.narrow(-1, kept, rest).copy_(x.narrow(-1, kept, rest));
 }
 
 }  // namespace sinkd

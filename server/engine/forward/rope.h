@@ -22,6 +22,7 @@ struct RopeTables {
   at::Tensor sin;
   at::Tensor query_scale;  // [rows], what queries are multiplied by; undefined: nothing
   bool interleaved = false;
+  bool last = false;  // the last channels rotate
 };
 
 // The tables one forward pass needs, made once each.
@@ -44,7 +45,8 @@ class RopeCache {
   std::map<std::pair<int32_t, int64_t>, RopeTables> of_groups_;   // by rope and first row
 };
 
-// Rotates the first channels of `x` [rows, heads, head_size] float32 into `out`, of the same shape.
+// Rotates the first or last channels of `x` [rows, heads, head_size] float32 into `out`, of the
+// same shape.
 void Rotate(const at::Tensor& x, const RopeTables& tables, at::Tensor out);
 
 }  // namespace sinkd

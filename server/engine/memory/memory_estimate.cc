@@ -32,11 +32,23 @@ Products ProductsOf(std::string_view compute_type, std::string_view device) {
           .made_wide = on_cpu && narrow && !UsesBfloat16()};
 }
 
+// The largest of each number over all blocks.
+HeadShape WidestHeads(const DecoderSpec& spec) {
+  HeadShape widest = spec.HeadsOf(0);
+  for (const HeadShape& heads : spec.head_shapes) {
+    widest.kv_heads = std::max(widest.kv_heads, heads.kv_heads);
+    widest.head_size = std::max(widest.head_size, heads.head_size);
+    widest.value_size = std::max(widest.value_size, heads.value_size);
+  }
+  return widest;
+}
+
 // One group of rows in one block: the steps of BlockPass, beside the states of all groups.
 class GroupBytes {
  public:
   GroupBytes(const DecoderSpec& spec, const Products& products, const RowGroup& group)
       : spec_(spec),
+        widest_(WidestHeads(spec)),
         products_(products),
         rows_(group.rows()),
         samples_(group.samples()),
@@ -46,8 +58,17 @@ class GroupBytes {
 
  private:
   int64_t State() const { return kWide * rows_ * spec_.hidden; }
-  int64_t QueryWidth() const { return spec_.heads * spec_.head_size; }
-  int64_t QkvWidth() const { return (spec_.heads + 2 * spec_.kv_heads) * spec_.head_size; }
+  int64_t QueryWidth() const { return spec_.heads * widest_.head_size; }
+  // Of query heads that share a key head.
+  int64_t LargestGroup() const {
+    int64_t fewest = spec_.HeadsOf(0).kv_heads;
+    for (const HeadShape& heads : spec_.head_shapes) fewest = std::min(fewest, heads.kv_heads);
+    return spec_.heads / fewest;
+  }
+  int64_t MixedWidth() const { return spec_.heads * widest_.value_size; }
+  int64_t QkvWidth() const {
+    return QueryWidth() + widest_.kv_heads * (widest_.head_size + widest_.value_size);
+  }
 
   // y = x w^T for `rows` rows: x, y as the product leaves it, y in float32, and what lies beside.
   int64_t Product(int64_t rows, int64_t in, int64_t out) const {
@@ -57,7 +78,18 @@ class GroupBytes {
     return products_.narrow ? made + kWide * rows * out : made;
   }
 
+  // What is read of the stream, q, what k and v are made of, and k, all with what is made of them.
+  int64_t ProjectLatents() const {
+    const LatentSpec& latent = spec_.latent;
+    const int64_t from_stream = latent.query_rank > 0 ? latent.query_rank : QueryWidth();
+    const int64_t read = from_stream + latent.kv_rank + latent.shared;
+    const int64_t made = QkvWidth() - spec_.heads * latent.shared;
+    return std::max(Product(rows_, spec_.hidden, read),
+                    kWide * rows_ * (read + made + 2 * QkvWidth()));
+  }
+
   int64_t Project() const {
+    if (spec_.latent.kv_rank > 0) return ProjectLatents();
     const int64_t read = products_.narrow ? State() + State() / 2 : State();
     // As projected; clamped; rotated, head by head.
     int64_t copies = (spec_.qkv_clip > 0 ? 3 : 2) * rows_ * QkvWidth();
@@ -73,11 +105,11 @@ class GroupBytes {
     const int64_t length = equals.length;
     const int64_t samples = std::min(equals.samples, SamplesTogether(spec_.heads, length));
     const bool one_by_one = KeyHeadsOneByOne(length, products_.on_cpu);
-    const int64_t heads = one_by_one ? spec_.heads / spec_.kv_heads : spec_.heads;
+    const int64_t heads = one_by_one ? LargestGroup() : spec_.heads;
     const int64_t queries = std::min(StripQueries(heads, length), length);
     const int64_t scores = heads * queries * length * (spec_.learned_sinks ? 4 : 1);
-    const int64_t strip = scores + heads * (2 * queries * spec_.head_size + 3 * length);
-    const int64_t out = length * QueryWidth();
+    const int64_t strip = scores + heads * (2 * queries * widest_.head_size + 3 * length);
+    const int64_t out = length * MixedWidth();
     const int64_t beside = samples_ == 1 && products_.narrow ? out / 2 : strip;
     return kWide * samples * (out + std::max(strip, beside));
   }
@@ -85,13 +117,13 @@ class GroupBytes {
   int64_t Attend() const {
     int64_t most = 0;
     for (const EqualSamples& equals : equals_) most = std::max(most, AttendSome(equals));
-    const int64_t joined = samples_ == 1 ? 0 : rows_ * QueryWidth() * products_.bytes();
+    const int64_t joined = samples_ == 1 ? 0 : rows_ * MixedWidth() * products_.bytes();
     return kWide * rows_ * QkvWidth() + joined + most;
   }
 
   // The output projection; then what it adds and the stream it is added to.
   int64_t Output() const {
-    return std::max(Product(rows_, QueryWidth(), spec_.hidden), 2 * State());
+    return std::max(Product(rows_, MixedWidth(), spec_.hidden), 2 * State());
   }
 
   // What all pieces add, and one piece.
@@ -138,9 +170,10 @@ class GroupBytes {
     return kWide * 2 * std::min(units, kWideUnits) * spec_.hidden;
   }
 
-  int64_t RopeTables() const { return samples_ == 1 ? 0 : kWide * rows_ * spec_.head_size; }
+  int64_t RopeTables() const { return samples_ == 1 ? 0 : kWide * rows_ * widest_.head_size; }
 
   const DecoderSpec& spec_;
+  const HeadShape widest_;
   const Products& products_;
   const int64_t rows_;
   const int64_t samples_;
@@ -158,7 +191,7 @@ int64_t ForwardBytes(const DecoderSpec& spec, std::string_view compute_type,
   const int64_t rows = offsets.back();
   const int64_t longest = *std::max_element(lengths.begin(), lengths.end());
   const int64_t trace = kWide * spec.blocks * rows * (5 + 2 * spec.heads);
-  const int64_t states = kWide * (rows * spec.hidden + longest * spec.head_size);
+  const int64_t states = kWide * (rows * spec.hidden + longest * WidestHeads(spec).head_size);
   int64_t most = 0;
   for (const RowGroup& group : GroupRows(offsets, kGroupRows)) {
     most = std::max(most, GroupBytes(spec, products, group).Most());

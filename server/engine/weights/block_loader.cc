@@ -16,6 +16,10 @@ bool IsLayerNorm(NormKind kind) {
   return kind == NormKind::kLayer || kind == NormKind::kLayerOnePlus;
 }
 
+bool Rotates(const DecoderSpec& spec, int32_t rope) {
+  return rope >= 0 && spec.ropes[static_cast<size_t>(rope)].dimensions > 0;
+}
+
 // The name of head or expert `number` from one with {} in its place.
 std::string Numbered(const std::string& name, int64_t number) {
   return absl::StrReplaceAll(name, {{"{}", StrCat(number)}});
@@ -29,7 +33,10 @@ class BlockLoader {
         spec_(plan.spec),
         names_(plan.names),
         prefix_(StrCat(plan.names.block_prefix, block, ".")),
-        sparse_(plan.spec.experts.in_block[static_cast<size_t>(block)]) {}
+        shape_(plan.spec.HeadsOf(block)),
+        sparse_(plan.spec.experts.in_block[static_cast<size_t>(block)]),
+        rotates_(Rotates(plan.spec, plan.spec.rope_of_block[static_cast<size_t>(block)])),
+        windowed_(plan.spec.window[static_cast<size_t>(block)] > 0) {}
 
   absl::Status Load(BlockWeights& block) {
     SINKD_RETURN_IF_ERROR(LoadNorms(block));
@@ -66,11 +73,17 @@ class BlockLoader {
 
   absl::Status LoadSchemes(BlockWeights& block) const {
     const BlockWeightNames& names = names_.block;
+    SINKD_ASSIGN_OR_RETURN(block.mixed, SchemeOf({names.o}));
+    if (spec_.latent.kv_rank > 0) {
+      SINKD_ASSIGN_OR_RETURN(block.attention_input, SchemeOf({names.q, names.kv}));
+      SINKD_ASSIGN_OR_RETURN(block.q_latent, SchemeOf({names.q_up}));
+      SINKD_ASSIGN_OR_RETURN(block.kv_latent, SchemeOf({names.kv_up}));
+      return absl::OkStatus();
+    }
     const bool apart = names_.qkv == QkvLayout::kSeparate;
     SINKD_ASSIGN_OR_RETURN(
         block.attention_input,
         SchemeOf(apart ? std::vector{names.q, names.k, names.v} : std::vector{names.q}));
-    SINKD_ASSIGN_OR_RETURN(block.mixed, SchemeOf({names.o}));
     return absl::OkStatus();
   }
 
@@ -103,19 +116,18 @@ class BlockLoader {
   }
 
   absl::Status LoadAttention(BlockWeights& block) {
-    const int64_t q_rows = spec_.heads * spec_.head_size;
-    const int64_t kv_rows = spec_.kv_heads * spec_.head_size;
-    SINKD_RETURN_IF_ERROR(LoadQkv(q_rows, kv_rows, block));
-    if (spec_.head_norms != HeadNorms::kNone) {
+    SINKD_RETURN_IF_ERROR(spec_.latent.kv_rank > 0 ? LoadLatents(block) : LoadQkv(block));
+    if (spec_.head_norms != HeadNorms::kNone && (rotates_ || !spec_.head_norms_where_rotating)) {
       SINKD_ASSIGN_OR_RETURN(block.q_norm, LoadHeadNorm(names_.block.q_norm, spec_.heads));
-      SINKD_ASSIGN_OR_RETURN(block.k_norm, LoadHeadNorm(names_.block.k_norm, spec_.kv_heads));
+      SINKD_ASSIGN_OR_RETURN(block.k_norm, LoadHeadNorm(names_.block.k_norm, shape_.kv_heads));
     }
-    if (spec_.learned_sinks) {
+    if (spec_.learned_sinks && (windowed_ || !spec_.sinks_where_windowed)) {
       SINKD_ASSIGN_OR_RETURN(const at::Tensor sinks,
                              loader_.Load(prefix_ + names_.block.sinks, {spec_.heads}));
       block.sinks = sinks.to(at::kFloat);
     }
-    SINKD_ASSIGN_OR_RETURN(block.output, Projection(names_.block.o, spec_.hidden, q_rows));
+    SINKD_ASSIGN_OR_RETURN(
+        block.output, Projection(names_.block.o, spec_.hidden, spec_.heads * shape_.value_size));
     if (spec_.output_bias) {
       SINKD_ASSIGN_OR_RETURN(block.output_bias, loader_.Load(Bias(names_.block.o), {spec_.hidden}));
     }
@@ -124,8 +136,12 @@ class BlockLoader {
 
   // Of q or of k, so many heads.
   absl::StatusOr<NormWeights> LoadHeadNorm(const std::string& name, int64_t heads) {
-    const int64_t size = spec_.head_size;
+    const int64_t size = shape_.head_size;
     NormWeights norm;
+    if (!spec_.head_norm_weights) {
+      norm.weight = at::ones({}, loader_.options());
+      return norm;
+    }
     if (absl::StrContains(name, "{}")) {
       TensorLoader::Parts parts;
       for (int64_t h = 0; h < heads; ++h) parts.emplace_back(Weight(Numbered(name, h)), size);
@@ -142,29 +158,68 @@ class BlockLoader {
     return norm;
   }
 
-  // [q; k; v] of every head, from [q; k; v] of head 0, of head 1, ...
+  // [q; k; v] of every head, from the parts that the checkpoint has one after the other.
   at::Tensor Regroup(const at::Tensor& stored) const {
-    std::vector<int64_t> shape = {spec_.heads, 3, spec_.head_size};
-    if (stored.dim() == 2) shape.push_back(stored.size(1));
-    return stored.view(shape).transpose(0, 1).reshape(stored.sizes()).contiguous();
+    const bool quarters = names_.qkv == QkvLayout::kQuarters;
+    const int64_t parts = quarters ? 4 : shape_.kv_heads;
+    const int64_t group = spec_.heads / shape_.kv_heads;
+    const at::Tensor by_part = stored.unflatten(0, {parts, quarters ? 3 : group + 2, -1});
+    const auto rows = [&by_part](int64_t first, int64_t count) {
+      return by_part.narrow(1, first, count).flatten(0, 2);
+    };
+    if (quarters) return at::cat({rows(0, 1), rows(2, 1), rows(1, 1)});
+    return at::cat({rows(0, group), rows(group, 1), rows(group + 1, 1)});
   }
 
-  absl::Status LoadQkv(int64_t q_rows, int64_t kv_rows, BlockWeights& block) {
+  absl::Status LoadLatents(BlockWeights& block) {
     const BlockWeightNames& names = names_.block;
+    const LatentSpec& latent = spec_.latent;
+    const bool narrow = latent.query_rank > 0;
+    const int64_t q_rows = spec_.heads * shape_.head_size;
+    const int64_t from_stream = narrow ? latent.query_rank : q_rows;
+    const int64_t kv_rows = latent.kv_rank + latent.shared;
+    SINKD_ASSIGN_OR_RETURN(block.qkv, loader_.LoadWeights({{Weight(names.q), from_stream},
+                                                           {Weight(names.kv), kv_rows}},
+                                                          spec_.hidden));
+    if (spec_.qkv_bias && narrow) {
+      SINKD_ASSIGN_OR_RETURN(block.qkv_bias, loader_.LoadBiases({{Bias(names.q), from_stream},
+                                                                 {Bias(names.kv), kv_rows}}));
+    } else if (spec_.qkv_bias) {
+      SINKD_ASSIGN_OR_RETURN(const at::Tensor bias, loader_.Load(Bias(names.kv), {kv_rows}));
+      block.qkv_bias = at::cat({at::zeros({from_stream}, bias.options()), bias});
+    }
+    if (narrow) {
+      SINKD_ASSIGN_OR_RETURN(block.q_latent_norm.weight,
+                             loader_.Load(Weight(names.q_latent_norm), {latent.query_rank}));
+      SINKD_ASSIGN_OR_RETURN(block.q_up, Projection(names.q_up, q_rows, latent.query_rank));
+    }
+    SINKD_ASSIGN_OR_RETURN(block.kv_latent_norm.weight,
+                           loader_.Load(Weight(names.kv_latent_norm), {latent.kv_rank}));
+    const int64_t of_head = shape_.head_size - latent.shared + shape_.value_size;
+    SINKD_ASSIGN_OR_RETURN(block.kv_up,
+                           Projection(names.kv_up, spec_.heads * of_head, latent.kv_rank));
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadQkv(BlockWeights& block) {
+    const BlockWeightNames& names = names_.block;
+    const int64_t q_rows = spec_.heads * shape_.head_size;
+    const int64_t k_rows = shape_.kv_heads * shape_.head_size;
+    const int64_t v_rows = shape_.kv_heads * shape_.value_size;
     if (names_.qkv == QkvLayout::kSeparate) {
       SINKD_ASSIGN_OR_RETURN(block.qkv, loader_.LoadWeights({{Weight(names.q), q_rows},
-                                                             {Weight(names.k), kv_rows},
-                                                             {Weight(names.v), kv_rows}},
+                                                             {Weight(names.k), k_rows},
+                                                             {Weight(names.v), v_rows}},
                                                             spec_.hidden));
       if (!spec_.qkv_bias) return absl::OkStatus();
       SINKD_ASSIGN_OR_RETURN(block.qkv_bias, loader_.LoadBiases({{Bias(names.q), q_rows},
-                                                                 {Bias(names.k), kv_rows},
-                                                                 {Bias(names.v), kv_rows}}));
+                                                                 {Bias(names.k), k_rows},
+                                                                 {Bias(names.v), v_rows}}));
       return absl::OkStatus();
     }
-    const int64_t rows = q_rows + 2 * kv_rows;
-    const bool per_head = names_.qkv == QkvLayout::kPerHead;
-    if (per_head) {
+    const int64_t rows = q_rows + k_rows + v_rows;
+    const bool in_parts = names_.qkv != QkvLayout::kStacked;
+    if (in_parts) {
       SINKD_ASSIGN_OR_RETURN(const at::Tensor stored,
                              loader_.Load(Weight(names.q), {rows, spec_.hidden}));
       block.qkv = SplitInputs(Regroup(stored));
@@ -173,7 +228,7 @@ class BlockLoader {
     }
     if (!spec_.qkv_bias) return absl::OkStatus();
     SINKD_ASSIGN_OR_RETURN(block.qkv_bias, loader_.Load(Bias(names.q), {rows}));
-    if (per_head) block.qkv_bias = Regroup(block.qkv_bias);
+    if (in_parts) block.qkv_bias = Regroup(block.qkv_bias);
     return absl::OkStatus();
   }
 
@@ -192,21 +247,36 @@ class BlockLoader {
     } else if (names_.gate_up == GateUpLayout::kStacked) {
       SINKD_ASSIGN_OR_RETURN(mlp.gate_up, Projection(names.gate, 2 * units, spec_.hidden));
     } else {
-      SINKD_RETURN_IF_ERROR(LoadGateAndUp(names.gate, names.up, units, mlp));
+      SINKD_RETURN_IF_ERROR(LoadGateAndUp(names.gate, names.up, units, spec_.mlp_bias, mlp));
     }
     SINKD_ASSIGN_OR_RETURN(mlp.down, Projection(names.down, spec_.hidden, units));
     if (spec_.mlp_bias) {
       SINKD_ASSIGN_OR_RETURN(mlp.down_bias, loader_.Load(Bias(names.down), {spec_.hidden}));
     }
+    return spec_.activation == Activation::kXielu ? LoadActivation(mlp) : absl::OkStatus();
+  }
+
+  absl::Status LoadActivation(MlpWeights& mlp) {
+    std::vector<at::Tensor> numbers;
+    for (const char* learned : {".alpha_p", ".alpha_n"}) {
+      SINKD_ASSIGN_OR_RETURN(numbers.emplace_back(),
+                             loader_.Load(StrCat(prefix_, names_.block.act, learned), {1}));
+    }
+    for (const char* constant : {".beta", ".eps"}) {
+      SINKD_ASSIGN_OR_RETURN(const at::Tensor number,
+                             loader_.Load(StrCat(prefix_, names_.block.act, constant), {}));
+      numbers.push_back(number.view({1}));
+    }
+    mlp.act_numbers = at::cat(numbers);
     return absl::OkStatus();
   }
 
-  absl::Status LoadGateAndUp(std::string_view gate, std::string_view up, int64_t units,
+  absl::Status LoadGateAndUp(std::string_view gate, std::string_view up, int64_t units, bool bias,
                              MlpWeights& mlp) {
     SINKD_ASSIGN_OR_RETURN(
         mlp.gate_up,
         loader_.LoadWeights({{Weight(gate), units}, {Weight(up), units}}, spec_.hidden));
-    if (!spec_.mlp_bias) return absl::OkStatus();
+    if (!bias) return absl::OkStatus();
     SINKD_ASSIGN_OR_RETURN(mlp.gate_up_bias,
                            loader_.LoadBiases({{Bias(gate), units}, {Bias(up), units}}));
     return absl::OkStatus();
@@ -221,9 +291,14 @@ class BlockLoader {
       SINKD_ASSIGN_OR_RETURN(block.mlp.gate_up,
                              Projection(names.shared_gate, 2 * units, spec_.hidden));
     } else {
-      SINKD_RETURN_IF_ERROR(LoadGateAndUp(names.shared_gate, names.shared_up, units, block.mlp));
+      SINKD_RETURN_IF_ERROR(
+          LoadGateAndUp(names.shared_gate, names.shared_up, units, spec_.mlp_bias, block.mlp));
     }
     SINKD_ASSIGN_OR_RETURN(block.mlp.down, Projection(names.shared_down, spec_.hidden, units));
+    if (spec_.mlp_bias) {
+      SINKD_ASSIGN_OR_RETURN(block.mlp.down_bias,
+                             loader_.Load(Bias(names.shared_down), {spec_.hidden}));
+    }
     if (!spec_.experts.shared_gate) return absl::OkStatus();
     SINKD_ASSIGN_OR_RETURN(block.shared_router,
                            loader_.Load(Weight(names.shared_router), {1, spec_.hidden}));
@@ -234,7 +309,7 @@ class BlockLoader {
     const ExpertSpec& experts = spec_.experts;
     SINKD_ASSIGN_OR_RETURN(
         block.router, loader_.Load(Weight(names_.block.router), {experts.count, spec_.hidden}));
-    if (spec_.mlp_bias) {
+    if (experts.bias) {
       SINKD_ASSIGN_OR_RETURN(block.router_bias,
                              loader_.Load(Bias(names_.block.router), {experts.count}));
     }
@@ -251,6 +326,7 @@ class BlockLoader {
     const ExpertSpec& experts = spec_.experts;
     if (names_.experts == ExpertLayout::kStackedInOut) return LoadStackedExperts(block);
     if (names_.experts == ExpertLayout::kStackedOutIn) return LoadRowsOfExperts(block);
+    if (names_.experts == ExpertLayout::kStackedHalves) return LoadColumnsOfExperts(block);
     for (int64_t e = 0; e < experts.count; ++e) {
       MlpWeights& expert = block.experts.emplace_back();
       SINKD_RETURN_IF_ERROR(LoadSchemes(Numbered(names_.block.expert_gate, e),
@@ -258,7 +334,7 @@ class BlockLoader {
                                         Numbered(names_.block.expert_down, e), expert));
       SINKD_RETURN_IF_ERROR(LoadGateAndUp(Numbered(names_.block.expert_gate, e),
                                           Numbered(names_.block.expert_up, e), experts.intermediate,
-                                          expert));
+                                          /*bias=*/false, expert));
       SINKD_ASSIGN_OR_RETURN(
           expert.down,
           loader_.LoadWeights({{Weight(Numbered(names_.block.expert_down, e)), spec_.hidden}},
@@ -283,6 +359,31 @@ class BlockLoader {
           LoadSchemes(names_.block.expert_gate, "", names_.block.expert_down, expert));
       expert.gate_up = SplitInputs(in[0]);
       expert.down = SplitInputs(out[0]);
+    }
+    return absl::OkStatus();
+  }
+
+  // Of all experts' [in, out], or turned as newer versions of transformers save some: that of
+  // expert `e`, [out, in].
+  absl::StatusOr<at::Tensor> ColumnsOfExpert(const std::string& name, int64_t e, int64_t out,
+                                             int64_t in) {
+    const int64_t count = spec_.experts.count;
+    const RowRange one{.first = e, .rows = 1};
+    const absl::StatusOr<at::Tensor> stored = loader_.Load(prefix_ + name, {count, in, out}, one);
+    if (stored.ok()) return SplitInputs((*stored)[0].t().contiguous());
+    const absl::StatusOr<at::Tensor> turned = loader_.Load(prefix_ + name, {count, out, in}, one);
+    if (!turned.ok()) return stored.status();
+    return SplitInputs((*turned)[0]);
+  }
+
+  absl::Status LoadColumnsOfExperts(BlockWeights& block) {
+    const int64_t units = spec_.experts.intermediate;
+    for (int64_t e = 0; e < spec_.experts.count; ++e) {
+      MlpWeights& expert = block.experts.emplace_back();
+      SINKD_ASSIGN_OR_RETURN(expert.gate_up,
+                             ColumnsOfExpert(names_.block.expert_gate, e, 2 * units, spec_.hidden));
+      SINKD_ASSIGN_OR_RETURN(expert.down,
+                             ColumnsOfExpert(names_.block.expert_down, e, spec_.hidden, units));
     }
     return absl::OkStatus();
   }
@@ -339,7 +440,10 @@ class BlockLoader {
   const DecoderSpec& spec_;
   const WeightNames& names_;
   const std::string prefix_;
+  const HeadShape shape_;
   const bool sparse_;
+  const bool rotates_;
+  const bool windowed_;
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ constexpr int64_t kDirectBytes = int64_t{512} << 10;
 constexpr int64_t kBufferBytes = int64_t{1} << 20;
 
 int64_t RowBytes(const TensorEntry& entry) {
-  return entry.bytes / std::max<int64_t>(1, entry.shape[0]);
+  return entry.shape.empty() ? entry.bytes : entry.bytes / std::max<int64_t>(1, entry.shape[0]);
 }
 
 }  // namespace
@@ -34,7 +34,8 @@ absl::StatusOr<at::Tensor> FileTensorLoader::Load(const std::string& name, at::I
   SINKD_ASSIGN_OR_RETURN(const Checkpoint::Location location,
                          FindTensor(checkpoint_, name, shape, /*bytes=*/false));
   at::Tensor whole = EmptyTensor(ShapeOf(shape, range), options());
-  SINKD_RETURN_IF_ERROR(LoadInto(name, location, range.first, whole));
+  const at::Tensor rows = whole.dim() == 0 ? whole.view({1}) : whole;  // a number is one row
+  SINKD_RETURN_IF_ERROR(LoadInto(name, location, range.first, rows));
   return whole;
 }
 

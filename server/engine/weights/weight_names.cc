@@ -8,8 +8,9 @@ namespace sinkd {
 namespace {
 
 WeightNames WithPrefix(WeightNames names, const std::string& prefix) {
-  for (std::string* name : {&names.embedding, &names.positions, &names.project_in,
-                            &names.project_out, &names.final_norm, &names.block_prefix}) {
+  for (std::string* name :
+       {&names.embedding, &names.positions, &names.project_in, &names.project_out,
+        &names.embedding_norm, &names.final_norm, &names.block_prefix}) {
     if (absl::StartsWith(*name, names.prefix)) *name = prefix + name->substr(names.prefix.size());
   }
   names.prefix = prefix;

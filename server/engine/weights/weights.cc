@@ -19,17 +19,17 @@ int64_t Bytes(const NormWeights& norm) {
 }
 
 int64_t Bytes(const MlpWeights& mlp) {
-  return Bytes({mlp.gate_up, mlp.gate_up_bias, mlp.down, mlp.down_bias});
+  return Bytes({mlp.gate_up, mlp.gate_up_bias, mlp.down, mlp.down_bias, mlp.act_numbers});
 }
 
 }  // namespace
 
 int64_t WeightBytes(const BlockWeights& b) {
-  int64_t bytes = Bytes({b.qkv, b.qkv_bias, b.sinks, b.output, b.output_bias, b.router,
-                         b.router_bias, b.router_correction, b.shared_router}) +
+  int64_t bytes = Bytes({b.qkv, b.qkv_bias, b.q_up, b.kv_up, b.sinks, b.output, b.output_bias,
+                         b.router, b.router_bias, b.router_correction, b.shared_router}) +
                   Bytes(b.mlp);
-  for (const NormWeights* norm :
-       {&b.attention_norm, &b.attention_output_norm, &b.q_norm, &b.k_norm, &b.mlp_output_norm}) {
+  for (const NormWeights* norm : {&b.attention_norm, &b.attention_output_norm, &b.q_norm, &b.k_norm,
+                                  &b.q_latent_norm, &b.kv_latent_norm, &b.mlp_output_norm}) {
     bytes += Bytes(*norm);
   }
   if (!b.mlp_norm.weight.is_same(b.attention_norm.weight)) bytes += Bytes(b.mlp_norm);
@@ -39,7 +39,7 @@ int64_t WeightBytes(const BlockWeights& b) {
 
 int64_t WeightBytes(const OuterWeights& weights) {
   return Bytes({weights.embedding, weights.positions, weights.project_in, weights.project_out}) +
-         Bytes(weights.final_norm);
+         Bytes(weights.embedding_norm) + Bytes(weights.final_norm);
 }
 
 absl::StatusOr<OuterWeights> LoadOuterWeights(TensorLoader& loader, const DecoderPlan& plan) {
@@ -58,6 +58,10 @@ absl::StatusOr<OuterWeights> LoadOuterWeights(TensorLoader& loader, const Decode
                            loader.Load(names.project_in + ".weight", {spec.hidden, width}));
     SINKD_ASSIGN_OR_RETURN(weights.project_out,
                            loader.Load(names.project_out + ".weight", {width, spec.hidden}));
+  }
+  if (spec.embedding_norm) {
+    SINKD_ASSIGN_OR_RETURN(weights.embedding_norm,
+                           LoadNorm(loader, spec, names.embedding_norm, spec.hidden));
   }
   if (spec.final_norm) {
     SINKD_ASSIGN_OR_RETURN(weights.final_norm,

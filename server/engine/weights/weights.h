@@ -21,17 +21,24 @@ namespace sinkd {
 struct MlpWeights {
   at::Tensor gate_up, gate_up_bias;  // [2 I, C] rows [gate; up], [2 I]; ungated: [I, C], [I]
   at::Tensor down, down_bias;        // [C, I], [C]
+  at::Tensor act_numbers;            // kXielu: [4], as gated_units.h reads them
   ActivationScheme input, product;   // how what gate and up, and down, read is rounded
 };
 
 struct BlockWeights {
   NormWeights attention_norm, attention_output_norm;  // [C]
-  at::Tensor qkv, qkv_bias;                           // [(H + 2K) D, C], [(H + 2K) D]
-  NormWeights q_norm, k_norm;                         // [D], [H D] and [K D], [H, D] and [K, D]
-  at::Tensor sinks;                                   // [H] float32
-  at::Tensor output, output_bias;                     // [C, H D], [C]
-  ActivationScheme attention_input, mixed;            // how what qkv and output read is rounded
-  NormWeights mlp_norm, mlp_output_norm;              // [C]; mlp_norm may be attention_norm
+  // [(H + K) D + K E, C], [(H + K) D + K E]. With latents rows [q or its latent; that of k and v;
+  // shared channels of k].
+  at::Tensor qkv, qkv_bias;
+  NormWeights q_norm, k_norm;  // [D], [H D] and [K D], [H, D] and [K, D]
+  NormWeights q_latent_norm, kv_latent_norm;
+  at::Tensor q_up;                          // [H D, rank]
+  at::Tensor kv_up;                         // [H (D - shared + E), rank], of each head rows [k; v]
+  at::Tensor sinks;                         // [H] float32
+  at::Tensor output, output_bias;           // [C, H E], [C]
+  ActivationScheme attention_input, mixed;  // how what qkv and output read is rounded
+  ActivationScheme q_latent, kv_latent;     // and what q_up and kv_up read
+  NormWeights mlp_norm, mlp_output_norm;    // [C]; mlp_norm may be attention_norm
   MlpWeights mlp;  // of a dense block, or the shared expert of a sparse one
   at::Tensor router, router_bias, router_correction;  // [experts, C], [experts], [experts]
   at::Tensor shared_router;                           // [1, C]
@@ -40,11 +47,12 @@ struct BlockWeights {
 
 // What lies around the blocks.
 struct OuterWeights {
-  at::Tensor embedding;    // [vocabulary, C or embedding_width]
-  at::Tensor positions;    // [learned_positions, C]
-  at::Tensor project_in;   // [C, embedding_width]
-  at::Tensor project_out;  // [embedding_width, C]
-  NormWeights final_norm;  // [C]
+  at::Tensor embedding;        // [vocabulary, C or embedding_width]
+  at::Tensor positions;        // [learned_positions, C]
+  NormWeights embedding_norm;  // [C]
+  at::Tensor project_in;       // [C, embedding_width]
+  at::Tensor project_out;      // [embedding_width, C]
+  NormWeights final_norm;      // [C]
 };
 
 int64_t WeightBytes(const OuterWeights& weights);
