@@ -29,6 +29,34 @@ absl::Status RefuseClassifier(const ConfigReader& config) {
   return absl::OkStatus();
 }
 
+// Why families that people ask for are not among those that load; empty for all others.
+std::string_view WhyRefused(std::string_view model_type) {
+  constexpr std::string_view kIndexer =
+      "selects the keys of each query with an indexer, which is not computed";
+  constexpr std::string_view kBothWays = "looks ahead as well as back, which is not computed";
+  constexpr std::string_view kNoAttention = "has no attention, which sinks are measured in";
+  struct Refused {
+    std::string_view model_type;
+    std::string_view reason;
+  };
+  static constexpr Refused kRefused[] = {
+      {"bert", kBothWays},
+      {"deepseek_v32", kIndexer},
+      {"deepseek_v4", kIndexer},
+      {"gemma4", "shares keys and values between blocks, which is not computed"},
+      {"gemma4_text", "shares keys and values between blocks, which is not computed"},
+      {"glm_moe_dsa", kIndexer},
+      {"mamba", kNoAttention},
+      {"mamba2", kNoAttention},
+      {"modernbert", kBothWays},
+      {"rwkv", kNoAttention},
+  };
+  for (const Refused& refused : kRefused) {
+    if (refused.model_type == model_type) return refused.reason;
+  }
+  return "";
+}
+
 absl::Status RefuseUnknown(const ConfigReader& config) {
   SINKD_ASSIGN_OR_RETURN(const std::string model_type, config.TextOr("model_type", ""));
   std::vector<std::string_view> known;
@@ -36,6 +64,9 @@ absl::Status RefuseUnknown(const ConfigReader& config) {
   const std::string fix =
       StrCat("use a checkpoint of one of the ", known.size(),
              " families that `sinkctl families` lists", DidYouMean(model_type, known));
+  if (const std::string_view reason = WhyRefused(model_type); !reason.empty()) {
+    return config.Error("model_type", StrCat("is a family that ", reason), fix);
+  }
   if (config.HasObject("auto_map")) {
     return config.Error("model_type",
                         "needs code from the checkpoint (auto_map), which this server never runs",
