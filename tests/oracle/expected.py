@@ -209,9 +209,10 @@ class _Recorder:
         self._handles = []
         self._multiplier = getattr(decoder.config, layout.multiplier) if layout.multiplier else 1
         for layer in blocks_of(decoder):
+            added = operator.attrgetter(layout.added)(layer)
             self._handles += [
                 getattr(layer, layout.attention).register_forward_hook(self._attention),
-                operator.attrgetter(layout.added)(layer).register_forward_hook(self._held if layout.also else self._added),
+                added.register_forward_hook(self._held if layout.also else self._added),
                 layer.register_forward_hook(self._layer),
             ]
             if layout.also:
