@@ -14,6 +14,8 @@ from tests.e2e.model_root import PLANTED, TINY, ModelRoot
 from tests.e2e.published_rows import published_rows
 from tests.e2e.sinkd_process import PATIENCE, Programs, SinkdProcess
 
+audits = importlib.import_module("sinks.v1.audit_pb2")
+audits_service = importlib.import_module("sinks.v1.audit_pb2_grpc")
 runs = importlib.import_module("sinks.v1.runs_pb2")
 runs_service = importlib.import_module("sinks.v1.runs_pb2_grpc")
 
@@ -45,6 +47,7 @@ class Site:
         self.server = SinkdProcess(self.root.path, *flags, load=[PLANTED])
         self.models = stubs.models_service.ModelServiceStub(self.server.channel)
         self.runs = runs_service.RunServiceStub(self.server.channel)
+        self.audits = audits_service.AuditServiceStub(self.server.channel)
 
     def stop(self):
         self.server.stop()

@@ -17,9 +17,11 @@ from google.rpc import error_details_pb2, status_pb2
 
 from tests.e2e import model_root, stubs
 from tests.e2e.calls import analyze, planted, sample, spec
-from tests.e2e.json_api_case import EMPTY_RUNS, Site, built_page, level_counts, runs
+from tests.e2e.json_api_case import EMPTY_RUNS, Site, audits, built_page, level_counts, runs
 from tests.e2e.model_root import PLANTED, TINY
 from tests.e2e.sinkd_process import main
+
+SMOKE = (pathlib.Path(__file__).parents[2] / "deploy" / "policies" / "smoke.yaml").read_text()
 
 ROOT = pathlib.Path(__file__).parents[2]
 assert error_details_pb2  # json_format finds the details by their type
@@ -104,6 +106,20 @@ class Bodies(ApiCase):
     def summaries(self, **query):
         return [json_format.ParseDict(each, runs.SummarizeRunsResponse())
                 for each in self.get("summaries", **query).json()["summaries"]]
+
+    def test_audits(self):
+        compare = "name: x\nrules:\n  - {measure: level_divergence, test: true, min_samples: 2}\n"
+        for query, request in (
+            ({"policy": SMOKE, "candidate": "full"},
+             {"policy": SMOKE, "candidate": {"names": ["runs/full"]}}),
+            ({"policy": compare, "candidate": "full", "baseline": "full", "seed": 7},
+             {"policy": compare, "candidate": {"names": ["runs/full"]},
+              "baseline": {"names": ["runs/full"]}, "seed": 7}),
+        ):
+            expected = self.site.audits.AuditRuns(audits.AuditRunsRequest(**request))
+            self.assertEqual(parse(self.get("audit", **query), audits.AuditRunsResponse()),
+                             expected)
+            self.assertTrue(expected.rules)
 
     def test_runs_of_different_parameters(self):
         [both] = self.summaries(run=["full", "small"])
@@ -258,6 +274,14 @@ class Refusals(ApiCase):
         self.refused("/api/v1/runs?pageSize=1&pageSize=1", 400, "REPEATED_PARAMETER", "pageSize")
         self.refused("/api/v1/runs?label.a=1&label.a=2", 400, "REPEATED_PARAMETER", "label.a")
 
+    def test_audits_that_cannot_be(self):
+        full = "candidate=full"
+        for query in (full, "policy=x", f"{full}&policy=name:%20x", "policy=x&candidate=UPPER"):
+            reply = self.site.ask(f"/api/v1/audit?{query}")
+            self.assertEqual(reply.status, 400, (query, reply.body))
+        policy = urlencode({"policy": SMOKE})
+        self.refused(f"/api/v1/audit?{policy}&candidate=gone", 404, "RUN_NOT_FOUND")
+
     def test_names_that_are_none(self):
         for name in ("UPPER", "-", "..%2fx", "a%00", quote("é"), "x" * 65):
             self.refused(f"/api/v1/runs/{name}", 400, "INVALID_RUN_NAME", "id")
@@ -407,8 +431,10 @@ class Description(ApiCase):
             jsonschema.Draft202012Validator.check_schema(schema)
             validator = jsonschema.Draft202012Validator(schema)
             name = PLANTED if "models" in path else "small" if "studies" in path else "full"
-            query = "?grouping=RUN" if path.endswith("summaries") else ""
-            reply = self.site.ask(path.replace("{id}", name) + query)
+            query = {"summaries": "?grouping=RUN",
+                     "audit": "?" + urlencode({"policy": SMOKE, "candidate": "full"})}
+            reply = self.site.ask(
+                path.replace("{id}", name) + query.get(path.rpartition("/")[2], ""))
             self.assertEqual(reply.status, 200, reply.body)
             self.assertEqual([each.message[:300] for each in validator.iter_errors(reply.json())],
                              [], path)

@@ -14,7 +14,7 @@ from google.protobuf import json_format
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 
 from tests.page import planted_runs, planted_studies
-from tests.page.messages import models, runs
+from tests.page.messages import audit, models, records, runs
 
 RUNS = 30  # more than the page shows at once
 
@@ -84,8 +84,49 @@ def run_answers():
     yield "/api/v1/summaries", {}, {"summaries": [as_json(each) for each in groups]}
 
 
+def compared():
+    """demo-b by demo-a: a difference, none, too little data, and one that has no test."""
+    answer = audit.AuditRunsResponse(
+        verdict=audit.VERDICT_FAIL, policy_name="compare", candidate_samples=100,
+        baseline_samples=100)
+    answer.rules.add(
+        measure="secondary_per_1000_tokens", verdict=audit.VERDICT_FAIL, value=22.5,
+        baseline_value=35.75, p=0.0005, adjusted_p=0.004,
+        interval=records.Interval(lower=-15.5, upper=-11.25))
+    answer.rules.add(
+        measure="primary_score", verdict=audit.VERDICT_PASS, value=0.44, baseline_value=0.44, p=0.5,
+        adjusted_p=1)
+    answer.rules.add(
+        measure="regression_slope", verdict=audit.VERDICT_NOT_ENOUGH_DATA,
+        reason="fewer than 20 secondary sinks")
+    answer.rules.add(
+        measure="moved_primary", verdict=audit.VERDICT_PASS, value=0.125,
+        interval=records.Interval(lower=0.0625, upper=0.25))
+    return answer
+
+
+def audited():
+    answer = audit.AuditRunsResponse(
+        verdict=audit.VERDICT_FAIL, policy_name="a release", candidate_samples=100,
+        baseline_samples=90, seed=0)
+    answer.rules.add(
+        name="<b>sinks</b>", measure="secondary_per_1000_tokens", verdict=audit.VERDICT_FAIL,
+        value=1.5, baseline_value=1, limit="ratio at most 1.25", p=0.001, adjusted_p=0.03,
+        reason="1.5 is over 1.25", candidate_n=100, baseline_n=90,
+        interval=records.Interval(lower=1.375, upper=1.625))
+    answer.rules.add(
+        name="levels", measure="level_divergence", verdict=audit.VERDICT_NOT_ENOUGH_DATA,
+        reason="fewer than 20 secondary sinks")
+    return answer
+
+
+def audit_answers():
+    yield "/api/v1/audit", {}, as_json(compared())
+    yield "/api/v1/audit", {"candidate": "demo-a"}, as_json(audited())
+
+
 def answers():
-    for part in (model_answers, run_list_answers, run_answers):
+    for part in (model_answers, run_list_answers, run_answers, audit_answers):
         for path, query, body in part():
             yield {"path": path, "query": query, "status": 200, "body": body}
     yield {"path": "analyze", "query": {}, "status": 200,

@@ -38,12 +38,27 @@ test('every view works on what the server answers, and axe finds no serious faul
      async ({page}) => {
        for (const view of ['#/runs', '#/runs/full', '#/runs/empty-00', '#/models',
                            `#/models/${served.model}`, '#/compare?a=full&b=published',
-                           '#/groups?grouping=RUN']) {
+                           '#/groups?grouping=RUN', '#/groups',
+                           '#/audit?policy=smoke&candidate=full']) {
          await open(page, `${served.site}/${view}`);
          await expect(page.getByRole('alert'), view).toHaveCount(0);
          expect(await seriousFaults(page), view).toEqual([]);
        }
      });
+
+test('what differs within a group is listed', async ({page}) => {
+  await open(page, `${served.site}/#/groups`);
+  await expect(page.getByRole('row', {name: /^scores|scores/}).first()).toContainText('not asked for');
+});
+
+test('an audit of the server is shown rule by rule', async ({page}) => {
+  await open(page, `${served.site}/#/audit?policy=release-gate&candidate=full&baseline=full`);
+  await expect(page.getByRole('table', {name: 'Rules'}).locator('tbody tr')).toHaveCount(16);
+  await open(page, `${served.site}/#/compare?a=full&b=full`);
+  const moved = page.getByRole('table', {name: 'Differences by test'})
+                    .locator('tr', {hasText: 'whose primary sink moved'});
+  await expect(moved).toContainText('0');
+});
 
 test('a sample is drawn with its text and norms', async ({page}) => {
   await open(page, `${served.site}/#/runs/full`);

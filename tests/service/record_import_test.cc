@@ -100,6 +100,31 @@ TEST_F(RecordImportTest, SendingAllAgainAddsNothing) {
   EXPECT_EQ(again.run().samples(), 2);
 }
 
+TEST_F(RecordImportTest, OfModelsOfDifferentDepthSamplesAndTokensAreSummedUp) {
+  v1::SummarizeRunsRequest request;
+  request.mutable_filter();
+  for (const int layers : {6, 7}) {
+    v1::ImportRecordsRequest header = PublishedHeader("of-" + std::to_string(layers)), lines;
+    header.mutable_header()->set_layers(layers);
+    lines.add_lines(Row());
+    Import({header, lines});
+    ASSERT_TRUE(status_.ok()) << status_.error_message();
+  }
+  for (const bool common : {false, true}) {
+    request.set_common(common);
+    grpc::ClientContext context;
+    const auto stream = runs_.SummarizeRuns(&context, request);
+    v1::SummarizeRunsResponse response;
+    EXPECT_EQ(stream->Read(&response), common);
+    status_ = stream->Finish();
+    EXPECT_EQ(status_.ok(), common) << status_.error_message();
+    EXPECT_EQ(response.summary().samples(), common ? 2 : 0);
+    EXPECT_EQ(response.summary().positions(), common ? 20 : 0);
+    EXPECT_EQ(response.summary().notes_size(), common ? 1 : 0);
+    EXPECT_FALSE(response.summary().has_levels());
+  }
+}
+
 TEST_F(RecordImportTest, PublishedRowsBecomeRecordsUnderTheNumberOfTheirSample) {
   v1::ImportRecordsRequest lines;
   for (int i = 0; i < 2; ++i) lines.add_lines(Row());

@@ -7,6 +7,7 @@
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/service/audit/run_audit.h"
 #include "server/service/calls/message_bytes.h"
 #include "server/service/json/json_text.h"
 #include "server/service/models/codec_model.h"
@@ -164,6 +165,22 @@ Body ListSummaries(const JsonCall& call) {
   return ListAll<v1::SummarizeRunsResponse>("summaries", *source, call.stop);
 }
 
+Body GetAudit(const JsonCall& call) {
+  SINKD_ASSIGN_OR_RETURN(RunStore * store, StoreOf(call));
+  v1::AuditRunsRequest request;
+  if (auto policy = call.parameters.Text("policy")) request.set_policy(*std::move(policy));
+  for (const std::string& id : call.parameters.All("candidate")) {
+    request.mutable_candidate()->add_names(RunName(id));
+  }
+  for (const std::string& id : call.parameters.All("baseline")) {
+    request.mutable_baseline()->add_names(RunName(id));
+  }
+  if (const auto seed = call.parameters.Number("seed")) request.set_seed(*seed);
+  SINKD_ASSIGN_OR_RETURN(const v1::AuditRunsResponse response,
+                         RunAudit(*store, request, [&call] { return call.stop.stop_requested(); }));
+  return ToJson(response);
+}
+
 Body ListRecords(const JsonCall& call) {
   SINKD_ASSIGN_OR_RETURN(RunStore * store, StoreOf(call));
   v1::StreamRecordsRequest request;
@@ -211,6 +228,8 @@ const std::vector<JsonEndpoint>& Table() {
                                                 {"limit", kNumber, 1, kMaxPage}};
     const std::vector<ParameterRule> groups = {
         {"run", kRun}, {.name = "grouping", .choices = {"MODEL", "LABEL", "RUN"}}, {"label"}};
+    const std::vector<ParameterRule> audit = {
+        {"policy"}, {"candidate", kRun}, {"baseline", kRun}, {"seed", kNumber, 0, kAny}};
     return new std::vector<JsonEndpoint>{
         {"models", page, Weight::kLight, ListModels},
         {"models/{id}", {}, Weight::kLight, GetModel},
@@ -220,6 +239,7 @@ const std::vector<JsonEndpoint>& Table() {
         {"runs/{id}/records", records, Weight::kLight, ListRecords},
         {"runs/{id}/studies", {}, Weight::kLight, ListStudies},
         {"summaries", With(groups, filter), Weight::kFold, ListSummaries},
+        {"audit", audit, Weight::kFold, GetAudit},
     };
   }();
   return table;

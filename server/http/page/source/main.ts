@@ -8,6 +8,7 @@ import {time} from './format';
 import {failure} from './notice';
 import {address, currentRoute, type Route} from './route';
 import {startTheme} from './theme';
+import {auditView} from './views/audit';
 import {compareView} from './views/compare';
 import {groupsView} from './views/groups';
 import {modelView, modelsView} from './views/models';
@@ -20,7 +21,7 @@ const pages: [string, string][] = report ?
     [['runs', 'Runs'], ['compare', 'Compare']] :
     [
       ['runs', 'Runs'], ['models', 'Models'], ['try', 'Try'], ['compare', 'Compare'],
-      ['groups', 'Groups']
+      ['groups', 'Groups'], ['audit', 'Audit']
     ];
 
 function viewOf({path}: Route): View|undefined {
@@ -29,7 +30,12 @@ function viewOf({path}: Route): View|undefined {
   if (page === 'runs') return id ? runView : runsView;
   if (page === 'models') return id ? modelView : modelsView;
   if (id) return undefined;
-  const views: Record<string, View> = {compare: compareView, groups: groupsView, try: tryView};
+  const views: Record<string, View> = {
+    compare: compareView,
+    groups: groupsView,
+    try: tryView,
+    audit: auditView
+  };
   return Object.hasOwn(views, page) ? views[page] : undefined;
 }
 
