@@ -2,7 +2,7 @@
 // server's address and, of each run, what was planted in it (served_test.py).
 import {readFileSync} from 'node:fs';
 
-import {cellsOf, expect, figure, marks, open, seriousFaults, showTable, test} from './site.js';
+import {cellsOf, expect, figure, marks, open, seriousFaults, settled, showTable, test} from './site.js';
 
 const served = JSON.parse(readFileSync(process.env.SINKD_PAGE_SERVED, 'utf8'));
 const levels = 'Sinks by first layer and lifetime';
@@ -58,6 +58,32 @@ test('an audit of the server is shown rule by rule', async ({page}) => {
   const moved = page.getByRole('table', {name: 'Differences by test'})
                     .locator('tr', {hasText: 'whose primary sink moved'});
   await expect(moved).toContainText('0');
+});
+
+test('a text is tried, and its sinks are those that were planted', async ({page}) => {
+  const {text, positions, sinks} = served.tried;
+  expect(sinks.length).toBeGreaterThan(2);
+  await open(page, `${served.site}/#/try`);
+  await page.getByLabel('Text', {exact: true}).fill(text);
+  await page.getByRole('button', {name: 'Run'}).click();
+  await expect(page.getByText('Done.')).toBeVisible({timeout: 30_000});
+  await settled(page);
+  await expect(page.locator('.facts div', {hasText: /^tokens/}).locator('dd'))
+      .toHaveText(String(positions));
+  const rows = await cellsOf(page.getByRole('table', {name: 'Sinks of this sample'}));
+  expect(rows.slice(1).map(([position, , ...level]) => [position, ...level.slice(0, 3)]))
+      .toEqual(sinks.map((sink) => sink.map(String)));
+  await page.locator(`.sink[data-position="${sinks[0][0]}"]`).click();
+  const grid = page.locator('figure.chart').filter({hasText: `at position ${sinks[0][0]} gets`});
+  await expect(grid.locator('.hint')).toContainText('Largest in block');
+  await expect(figure(page, 'Attention of each sink, block by block')).toBeVisible();
+  expect(await seriousFaults(page)).toEqual([]);
+
+  await page.getByRole('radio', {name: 'a chat'}).check();
+  await page.getByLabel('Content').fill(text);
+  await page.getByRole('button', {name: 'Run'}).click();
+  await expect(page.getByText('Done.')).toBeVisible({timeout: 30_000});
+  await expect(page.locator('.tokens')).toContainText('<|assistant|>');
 });
 
 test('a sample is drawn with its text and norms', async ({page}) => {

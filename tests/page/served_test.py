@@ -20,6 +20,16 @@ def planted_levels():
             for record in model_root.planted_records().values() for sink in record["sinks"]]
 
 
+def planted_text(sample_id="text-4"):
+    """A text, and [position, kind, first layer, lifetime] of the sinks past its primary one."""
+    lines = (model_root.planted() / "samples.jsonl").read_text().splitlines()
+    texts = {each["id"]: each["text"] for each in map(json.loads, lines) if "text" in each}
+    record = model_root.planted_records()[sample_id]
+    return {"text": texts[sample_id], "positions": record["positions"],
+            "sinks": [[each["position"], each["kind"], each["layers"][0], len(each["layers"])]
+                      for each in record["sinks"]]}
+
+
 def main():
     build, oracle, out, *rest = sys.argv[1:]
     Programs.sinkd = pathlib.Path(build).resolve() / "server" / "sinkd"
@@ -34,7 +44,7 @@ def main():
         first = next(iter(model_root.planted_records().values()))
         served = {
             "site": f"http://{site.server.http}", "model": PLANTED, "positions": first["positions"],
-            "runs": len(site.run_names()),
+            "runs": len(site.run_names()), "tried": planted_text(),
             "levels": {"full": planted_levels(),
                        "published": [[*level, count] for level, count in published.items()]},
         }
