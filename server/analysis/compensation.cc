@@ -46,12 +46,16 @@ void FillBlocks(const SortedSamples& samples, const CompensationIntervals& inter
   const std::vector<double> secondary = Means(samples, &CompensationCurves::secondary);
   const std::vector<double> rest = Means(samples, &CompensationCurves::rest);
   const std::vector<double> norm = Means(samples, &CompensationCurves::primary_norm);
-  for (size_t l = 0; l < primary.size(); ++l) {
-    BlockCompensation& block = report.blocks.emplace_back();
-    block = {primary[l], secondary[l], rest[l], norm[l], std::nullopt, std::nullopt};
+  for (const double mean : norm) report.blocks.push_back({.primary_norm = mean});
+  const std::vector<int32_t>& attending = samples[0]->blocks;
+  for (size_t i = 0; i < attending.size(); ++i) {
+    BlockCompensation& block = report.blocks[static_cast<size_t>(attending[i])];
+    block.primary = primary[i];
+    block.secondary = secondary[i];
+    block.rest = rest[i];
     if (intervals.draws == 0) continue;
-    block.primary_interval = intervals.primary[l];
-    block.secondary_interval = intervals.secondary[l];
+    block.primary_interval = intervals.primary[i];
+    block.secondary_interval = intervals.secondary[i];
   }
 }
 
@@ -59,9 +63,10 @@ void FillCorrelations(const SortedSamples& samples, const CompensationIntervals&
                       CompensationReport& report) {
   std::vector<double> primary, secondary;
   for (const CompensationSample* sample : samples) {
-    for (int32_t l = sample->window.start; l < sample->window.end; ++l) {
-      primary.push_back(sample->curves.primary[static_cast<size_t>(l)]);
-      secondary.push_back(sample->curves.secondary[static_cast<size_t>(l)]);
+    for (size_t i = 0; i < sample->blocks.size(); ++i) {
+      if (!sample->InWindow(i)) continue;
+      primary.push_back(sample->curves.primary[i]);
+      secondary.push_back(sample->curves.secondary[i]);
     }
   }
   report.pearson = Pearson(primary, secondary);
@@ -74,7 +79,13 @@ void FillCorrelations(const SortedSamples& samples, const CompensationIntervals&
 
 void CompensationAccumulator::Add(const SampleRecord& record) {
   if (!record.compensation) return;
-  samples_.push_back({{record.window_start, record.window_end}, *record.compensation});
+  CompensationSample& sample =
+      samples_.emplace_back(CompensationSample{.window = {record.window_start, record.window_end},
+                                               .blocks = {},
+                                               .curves = *record.compensation});
+  for (int64_t i = 0; i < record.AttentionBlocks(); ++i) {
+    sample.blocks.push_back(record.AttentionBlock(i));
+  }
   const std::optional<int32_t> weakest = WeakestBlock(record);
   if (!weakest) return;
   ++weakest_block_[*weakest];

@@ -21,9 +21,10 @@ struct Pairs {
 Pairs MakePairs(Samples samples) {
   Pairs pairs;
   for (size_t s = 0; s < samples.size(); ++s) {
-    for (int32_t l = samples[s]->window.start; l < samples[s]->window.end; ++l) {
-      pairs.x.push_back(samples[s]->curves.primary[static_cast<size_t>(l)]);
-      pairs.y.push_back(samples[s]->curves.secondary[static_cast<size_t>(l)]);
+    for (size_t i = 0; i < samples[s]->blocks.size(); ++i) {
+      if (!samples[s]->InWindow(i)) continue;
+      pairs.x.push_back(samples[s]->curves.primary[i]);
+      pairs.y.push_back(samples[s]->curves.secondary[i]);
       pairs.sample.push_back(s);
     }
   }
@@ -171,7 +172,7 @@ class MeanDraws {
  private:
   Samples samples_;
   std::vector<float> CompensationCurves::*curve_;
-  std::vector<std::vector<double>> values_;  // [L][draws]
+  std::vector<std::vector<double>> values_;  // [A][draws]
 };
 
 int64_t AffordableDraws(int64_t wanted, Samples samples, const Pairs& pairs) {

@@ -27,17 +27,21 @@ inline constexpr int64_t kFewestDraws = 100;
 // What the report keeps of one sample.
 struct CompensationSample {
   Window window;
+  std::vector<int32_t> blocks;  // [A] that the curves of attention are of
   CompensationCurves curves;
+
+  bool InWindow(size_t i) const { return blocks[i] >= window.start && blocks[i] < window.end; }
 };
 
 struct CompensationIntervals {
   int64_t draws = 0;
-  std::vector<Interval> primary, secondary;  // [L] of the means over samples; empty without draws
+  std::vector<Interval> primary, secondary;  // [A] of the means over samples; empty without draws
   std::optional<Interval> pearson, spearman;
 };
 
-// `samples` in a canonical order, all with L values per curve. The correlations are those between
-// primary and secondary mass over all (sample, block of its window) pairs.
+// `samples` in a canonical order, all with the same blocks. The correlations are those between
+// primary and secondary mass over all pairs of a sample and a block
+// with attention in its window.
 CompensationIntervals Bootstrap(const CompensationParameters& parameters,
                                 std::span<const CompensationSample* const> samples);
 

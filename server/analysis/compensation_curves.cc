@@ -26,6 +26,9 @@ CompensationCurves MakeCompensationCurves(const AnalysisSpec& spec, const Trace&
   const std::vector<Share> shares = ShareOfPositions(trace, record);
   CompensationCurves curves;
   for (int64_t l = 0; l < trace.layers; ++l) {
+    curves.primary_norm.push_back(trace.StateNorm(l, record.primary.position));
+  }
+  for (const int32_t l : trace.AttentionBlocks()) {
     double sums[3] = {0, 0, 0};  // by Share
     for (int64_t k = 0; k < trace.positions; ++k) {
       if (!HasAlpha(parameters, trace.positions, k)) continue;
@@ -34,7 +37,6 @@ CompensationCurves MakeCompensationCurves(const AnalysisSpec& spec, const Trace&
     curves.rest.push_back(static_cast<float>(sums[0]));
     curves.primary.push_back(static_cast<float>(sums[1]));
     curves.secondary.push_back(static_cast<float>(sums[2]));
-    curves.primary_norm.push_back(trace.StateNorm(l, record.primary.position));
   }
   return curves;
 }

@@ -10,7 +10,8 @@
 namespace sinkd {
 
 // `record` must hold the sample's primary sink and sinks. A position without alpha (the last one
-// under exclude_self) contributes nothing; all curves have L values.
+// under exclude_self) contributes nothing; curves of attention
+// have A values, that of norms L.
 CompensationCurves MakeCompensationCurves(const AnalysisSpec& spec, const Trace& trace,
                                           const SampleRecord& record);
 

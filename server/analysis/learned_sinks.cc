@@ -7,7 +7,7 @@ namespace sinkd {
 std::vector<float> LearnedSinkMass(const Trace& trace) {
   std::vector<float> mass;
   if (trace.learned_sink_mass.empty()) return mass;
-  for (int64_t l = 0; l < trace.layers; ++l) {
+  for (const int32_t l : trace.AttentionBlocks()) {
     double sum = 0;
     for (int64_t h = 0; h < trace.heads; ++h) sum += trace.LearnedSinkMass(l, h);
     mass.push_back(static_cast<float>(sum / static_cast<double>(trace.heads)));

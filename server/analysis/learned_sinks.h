@@ -12,7 +12,7 @@
 
 namespace sinkd {
 
-// [L] mean over heads, or empty when the model has no learned sinks.
+// [A] mean over heads, or empty when the model has no learned sinks.
 std::vector<float> LearnedSinkMass(const Trace& trace);
 
 // Reports nothing as long as no record has a mass.
@@ -24,7 +24,7 @@ class LearnedSinkAccumulator : public AccumulatorOf<LearnedSinkAccumulator> {
 
  private:
   int64_t samples_ = 0;
-  std::vector<ExactSum> sums_;  // [L] over samples; empty until the first
+  std::vector<ExactSum> sums_;  // [A] over samples; empty until the first
 };
 
 }  // namespace sinkd

@@ -6,6 +6,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "server/analysis/catalog.h"
+#include "server/analysis/gates.h"
 #include "server/analysis/learned_sinks.h"
 #include "server/analysis/outlier_tokens.h"
 #include "server/analysis/sink_detection.h"
@@ -24,6 +25,7 @@ SampleRecord Describe(const SampleFacts& facts, const Trace& trace) {
   record.sample_index = facts.sample_index;
   record.sample_id = facts.sample_id;
   record.layers = trace.layers;
+  record.attention_blocks = trace.attention_blocks;
   record.positions = trace.positions;
   record.prompt_tokens = facts.prompt_tokens;
   record.response_tokens = facts.response_tokens;
@@ -71,7 +73,10 @@ absl::StatusOr<SampleRecord> BuildRecord(const AnalysisSpec& spec, const SampleF
     for (const int32_t id : facts.token_ids) record.portrait->token_texts.push_back(token_text(id));
   }
   record.outliers = FindOutlierTokens(trace, facts.token_ids);
-  if (RequiredTrace(spec).attention) record.learned_sink_mass = LearnedSinkMass(trace);
+  if (RequiredTrace(spec).attention) {
+    record.learned_sink_mass = LearnedSinkMass(trace);
+    record.gates = MakeGateMeans(trace, record);
+  }
   return record;
 }
 

@@ -51,6 +51,7 @@ class RecordChecker {
     }
     SINKD_RETURN_IF_ERROR(Integer(whole, "layers", record_.layers, 2, kMostLayers));
     SINKD_RETURN_IF_ERROR(Integer(whole, "positions", record_.positions, 1, kMostCount));
+    SINKD_RETURN_IF_ERROR(CheckAttentionBlocks());
     SINKD_RETURN_IF_ERROR(
         Integer(whole, "prompt_tokens", record_.prompt_tokens, 0, record_.positions));
     SINKD_RETURN_IF_ERROR(
@@ -61,6 +62,7 @@ class RecordChecker {
     if (record_.sink_rate) SINKD_RETURN_IF_ERROR(CheckSinkRate(*record_.sink_rate));
     if (record_.portrait) SINKD_RETURN_IF_ERROR(CheckPortrait(*record_.portrait));
     if (record_.outliers) SINKD_RETURN_IF_ERROR(CheckOutliers(*record_.outliers));
+    if (record_.gates) SINKD_RETURN_IF_ERROR(CheckGates(*record_.gates));
     if (record_.learned_sink_mass.empty()) return absl::OkStatus();
     return Curve(whole, "learned_sink_mass", record_.learned_sink_mass, -kRounding, 1 + kRounding);
   }
@@ -100,11 +102,48 @@ class RecordChecker {
     return "it is from 0 to 1";
   }
 
-  // One finite value a block.
+  // One finite value a block with attention.
   absl::Status Curve(const Part& part, std::string_view field, const std::vector<float>& values,
                      double least, double most) const {
-    SINKD_RETURN_IF_ERROR(Size(part, field, values.size(), record_.layers, record_.layers));
+    const int64_t blocks = record_.AttentionBlocks();
+    SINKD_RETURN_IF_ERROR(Size(part, field, values.size(), blocks, blocks));
     return Numbers(part, field, values, least, most);
+  }
+
+  // Ascending.
+  absl::Status Blocks(const Part& part, std::string_view field, std::string_view what,
+                      const std::vector<int32_t>& values) const {
+    int64_t least = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (values[i] < least || values[i] >= record_.layers) {
+        return Bad(part, StrCat(field, "[", i, "]"), absl::StrCat(values[i]),
+                   StrCat(what, " ascend, from 0 to ", record_.layers - 1));
+      }
+      least = int64_t{values[i]} + 1;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckAttentionBlocks() const {
+    SINKD_RETURN_IF_ERROR(
+        Size({}, "attention_blocks", record_.attention_blocks.size(), 0, record_.layers));
+    return Blocks({}, "attention_blocks", "blocks", record_.attention_blocks);
+  }
+
+  absl::Status CheckGates(const GateMeans& gates) const {
+    const Part part{"gates"};
+    const int64_t blocks = record_.AttentionBlocks();
+    const auto heads = static_cast<int64_t>(gates.all.size()) / blocks;
+    const int64_t values = std::max<int64_t>(heads, 1) * blocks;
+    SINKD_RETURN_IF_ERROR(Size(part, "all", gates.all.size(), values, values));
+    SINKD_RETURN_IF_ERROR(Size(part, "primary", gates.primary.size(), values, values));
+    if (!gates.secondary.empty()) {
+      SINKD_RETURN_IF_ERROR(Size(part, "secondary", gates.secondary.size(), values, values));
+    }
+    constexpr double kLeast = -kRounding, kMost = 1 + kRounding;
+    SINKD_RETURN_IF_ERROR(Numbers(part, "all", gates.all, kLeast, kMost));
+    SINKD_RETURN_IF_ERROR(Numbers(part, "primary", gates.primary, kLeast, kMost));
+    return Numbers(part, "secondary", gates.secondary, kLeast, kMost);
   }
 
   absl::Status Numbers(const Part& part, std::string_view field, const std::vector<float>& values,
@@ -161,15 +200,7 @@ class RecordChecker {
   absl::Status CheckLevel(const Part& part, const Sink& sink) const {
     const std::vector<int32_t>& layers = sink.layers;
     SINKD_RETURN_IF_ERROR(Size(part, "layers", layers.size(), 1, record_.layers));
-    int64_t least = 0;
-    for (size_t i = 0; i < layers.size(); ++i) {
-      const bool fits = layers[i] >= least && layers[i] < record_.layers;
-      if (!fits) {
-        return Bad(part, absl::StrCat("layers[", i, "]"), absl::StrCat(layers[i]),
-                   absl::StrCat("layers ascend, from 0 to ", record_.layers - 1));
-      }
-      least = int64_t{layers[i]} + 1;
-    }
+    SINKD_RETURN_IF_ERROR(Blocks(part, "layers", "layers", layers));
     const auto lifetime = static_cast<int64_t>(layers.size());
     SINKD_RETURN_IF_ERROR(
         Integer(part, "l_start", sink.level.l_start, layers.front(), layers.front()));
@@ -185,7 +216,9 @@ class RecordChecker {
     SINKD_RETURN_IF_ERROR(Curve(part, "primary", curves.primary, -kRounding, 1 + kRounding));
     SINKD_RETURN_IF_ERROR(Curve(part, "secondary", curves.secondary, -kRounding, kAny));
     SINKD_RETURN_IF_ERROR(Curve(part, "rest", curves.rest, -kRounding, kAny));
-    return Curve(part, "primary_norm", curves.primary_norm, 0, kAny);
+    SINKD_RETURN_IF_ERROR(
+        Size(part, "primary_norm", curves.primary_norm.size(), record_.layers, record_.layers));
+    return Numbers(part, "primary_norm", curves.primary_norm, 0, kAny);
   }
 
   absl::Status CheckSinkRate(const SinkRateCounts& counts) const {

@@ -1,6 +1,7 @@
 #include "server/analysis/sink_rate.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "server/analysis/sink_scores.h"
 #include "server/analysis/summary.h"
@@ -12,7 +13,7 @@ int64_t CountHits(const ScoreParameters& scores, double epsilon, const Trace& tr
                   int64_t k) {
   const int64_t length = cut ? trace.prefix : trace.positions;
   int64_t hits = 0;
-  for (int64_t l = 0; l < trace.layers; ++l) {
+  for (const int32_t l : trace.AttentionBlocks()) {
     for (int64_t h = 0; h < trace.heads; ++h) {
       const double sum = cut ? trace.PrefixAttentionSum(l, h, k) : trace.AttentionSum(l, h, k);
       const double self = scores.exclude_self ? trace.AttentionSelf(l, h, k) : 0;
@@ -34,7 +35,7 @@ SinkRateCounts CountSinkRate(const AnalysisSpec& spec, const Trace& trace) {
     return counts;
   }
   const int64_t length = cut ? trace.prefix : trace.positions;
-  counts.cells = trace.layers * trace.heads;
+  counts.cells = std::ssize(trace.AttentionBlocks()) * trace.heads;
   for (int64_t k = 0; k < std::min(parameters.positions, length); ++k) {
     const bool defined = HasAlpha(scores, length, k);
     counts.hits.push_back(defined ? CountHits(scores, parameters.epsilon, trace, cut, k) : 0);

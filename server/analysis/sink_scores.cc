@@ -1,6 +1,7 @@
 #include "server/analysis/sink_scores.h"
 
 #include <algorithm>
+#include <set>
 
 namespace sinkd {
 
@@ -38,21 +39,20 @@ void ScoreSink(const ScoreParameters& parameters, const Trace& trace, Sink& sink
   sink.score_maximum.reset();
   sink.score_curve.clear();
   if (!HasAlpha(parameters, trace.positions, sink.position)) return;
+  const std::set<int32_t> layers(sink.layers.begin(), sink.layers.end());
   double sum = 0;
   int64_t readers = 0;
-  for (const int32_t layer : sink.layers) {
-    if (layer + 1 >= trace.layers) continue;
-    const double alpha = MeanAlpha(parameters, trace, layer + 1, sink.position);
+  for (const int32_t block : trace.AttentionBlocks()) {
+    const bool reads = layers.contains(block - 1);
+    if (!reads && !parameters.curves) continue;
+    const double alpha = MeanAlpha(parameters, trace, block, sink.position);
+    if (parameters.curves) sink.score_curve.push_back(static_cast<float>(alpha));
+    if (!reads) continue;
     sum += alpha;
     ++readers;
     sink.score_maximum = std::max(sink.score_maximum.value_or(alpha), alpha);
   }
   if (readers > 0) sink.score = sum / static_cast<double>(readers);
-  if (!parameters.curves) return;
-  for (int64_t block = 0; block < trace.layers; ++block) {
-    sink.score_curve.push_back(
-        static_cast<float>(MeanAlpha(parameters, trace, block, sink.position)));
-  }
 }
 
 void ScoreRecord(const AnalysisSpec& spec, const Trace& trace, SampleRecord& record) {

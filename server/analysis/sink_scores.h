@@ -1,5 +1,6 @@
 // Sink scores: alpha, the attention a position receives (Gu et al. 2024, arXiv 2410.10781), and its
-// mean over the blocks that read a sink (definitions: Attention received and sink scores).
+// mean over the blocks with attention that read a sink (definitions: Attention received and sink
+// scores).
 //
 // alpha[l,h,k] divides attention_sum by T-k. With exclude_self the position's attention to itself
 // is taken off and the divisor is T-1-k; QueryDivisor::kAll divides by T, with or without
@@ -37,8 +38,8 @@ double MeanAlpha(const ScoreParameters& parameters, const Trace& trace, int64_t 
 ScoreParameters ScoresOf(const AnalysisSpec& spec);
 
 // Fills score, score_maximum and, when asked for, score_curve. They stay empty where undefined:
-// the scores when no block reads the sink, all three when its position has no alpha. What the sink
-// held of them before is overwritten.
+// the scores when no block with attention reads the sink, all three when its position has no alpha.
+// What the sink held of them before is overwritten.
 void ScoreSink(const ScoreParameters& parameters, const Trace& trace, Sink& sink);
 
 // Scores the record's primary sink and its sinks.

@@ -1,9 +1,12 @@
 #include "server/analysis/summary.h"
 
+#include <algorithm>
+
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
 #include "server/analysis/catalog.h"
+#include "server/analysis/gates.h"
 #include "server/analysis/learned_sinks.h"
 #include "server/analysis/record_check.h"
 #include "server/analysis/sink_detection.h"
@@ -19,6 +22,25 @@ absl::Status OtherLayers(int64_t here, int64_t there) {
        .subject = "record.layers",
        .value = absl::StrCat(there),
        .fix = "summarize the records of one model at a time"});
+}
+
+absl::Status OtherBlocks() {
+  return InvalidArgument(
+      "a summary of a model cannot take one with softmax attention in other blocks",
+      {.reason = "LAYERS_DIFFER",
+       .subject = "record.attention_blocks",
+       .fix = "summarize the records of one model at a time"});
+}
+
+// "softmax attention is in 2 of 8 blocks, 3 and 7: ..."
+std::string PartlyAttention(const std::vector<int32_t>& blocks, int64_t layers) {
+  constexpr size_t kMostShown = 32;
+  const size_t shown = std::min(blocks.size(), kMostShown);
+  return absl::StrCat(
+      "softmax attention is in ", blocks.size(), " of ", layers,
+      " blocks, over which everything about attention is taken: ",
+      absl::StrJoin(blocks.begin(), blocks.begin() + static_cast<int64_t>(shown), ", "),
+      blocks.size() > shown ? ", ..." : "");
 }
 
 // Samples by how they were computed.
@@ -44,12 +66,15 @@ Summary::Summary(AnalysisSpec spec) : spec_(std::move(spec)) {
       parts_.push_back(analysis.accumulate(spec_));
     }
   }
-  if (RequiredTrace(spec_).attention) parts_.push_back(std::make_unique<LearnedSinkAccumulator>());
+  if (!RequiredTrace(spec_).attention) return;
+  parts_.push_back(std::make_unique<LearnedSinkAccumulator>());
+  parts_.push_back(std::make_unique<GateAccumulator>());
 }
 
 Summary::Summary(const Summary& other)
     : spec_(other.spec_),
       layers_(other.layers_),
+      attention_blocks_(other.attention_blocks_),
       samples_(other.samples_),
       positions_(other.positions_),
       undecided_samples_(other.undecided_samples_),
@@ -69,7 +94,9 @@ Summary::~Summary() = default;
 absl::Status Summary::Add(const SampleRecord& record) {
   SINKD_RETURN_IF_ERROR(CheckRecord(record));
   if (layers_ != 0 && record.layers != layers_) return OtherLayers(layers_, record.layers);
+  if (layers_ != 0 && record.attention_blocks != attention_blocks_) return OtherBlocks();
   layers_ = record.layers;
+  attention_blocks_ = record.attention_blocks;
   ++samples_;
   positions_ += record.positions;
   if (record.undecided) ++undecided_samples_;
@@ -89,7 +116,13 @@ absl::Status Summary::Merge(const Summary& other) {
   if (layers_ != 0 && other.layers_ != 0 && layers_ != other.layers_) {
     return OtherLayers(layers_, other.layers_);
   }
-  if (layers_ == 0) layers_ = other.layers_;
+  if (layers_ != 0 && other.layers_ != 0 && attention_blocks_ != other.attention_blocks_) {
+    return OtherBlocks();
+  }
+  if (layers_ == 0) {
+    layers_ = other.layers_;
+    attention_blocks_ = other.attention_blocks_;
+  }
   samples_ += other.samples_;
   positions_ += other.positions_;
   undecided_samples_ += other.undecided_samples_;
@@ -103,6 +136,10 @@ SummaryReport Summary::Report() const {
   report.samples = samples_;
   report.positions = positions_;
   report.undecided_samples = undecided_samples_;
+  report.attention_blocks = attention_blocks_;
+  if (!attention_blocks_.empty() && RequiredTrace(spec_).attention) {
+    report.notes.push_back(PartlyAttention(attention_blocks_, layers_));
+  }
   if (spec_.detection.kind_rule == KindRule::kPublished && layers_ != 0 &&
       layers_ <= kDeepestUnfit) {
     report.notes.push_back(absl::StrCat(

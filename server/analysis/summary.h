@@ -56,7 +56,7 @@ struct LevelReport {
 struct ScoreStatistics {
   SinkKind kind = SinkKind::kNoise;
   int64_t count = 0;               // sinks with a score
-  int64_t undefined = 0;           // sinks that no block reads
+  int64_t undefined = 0;           // sinks that no block with attention reads
   double mean = 0, deviation = 0;  // deviation: sample (n - 1); 0 when count < 2
   double minimum = 0, maximum = 0;
 };
@@ -77,7 +77,7 @@ struct SinkRateReport {
 struct RegressionReport {
   RegressionResult score;     // y = score
   RegressionResult lifetime;  // y = lifetime
-  int64_t without_score = 0;  // sinks left out of `score`: no block reads them
+  int64_t without_score = 0;  // sinks left out of `score`: no block with attention reads them
   std::vector<RegressionPoint> score_points, lifetime_points;  // when requested
 };
 
@@ -87,8 +87,10 @@ struct Interval {
 };
 
 struct BlockCompensation {
-  double primary = 0, secondary = 0, rest = 0, primary_norm = 0;  // means over samples
-  std::optional<Interval> primary_interval, secondary_interval;   // bootstrap, 95%
+  // Means over samples; attention's are empty in a block without.
+  std::optional<double> primary, secondary, rest;
+  double primary_norm = 0;
+  std::optional<Interval> primary_interval, secondary_interval;  // bootstrap, 95%
 };
 
 struct CompensationReport {
@@ -96,27 +98,39 @@ struct CompensationReport {
   std::vector<BlockCompensation> blocks;           // [L]
   std::map<int32_t, int64_t> weakest_block;        // by sample: WeakestBlock
   std::map<int32_t, int64_t> start_minus_weakest;  // over secondary sinks
-  // Between primary and secondary mass, over all (sample, block in the sample's window) pairs.
+  // Between primary and secondary mass, over all pairs of a sample and a block with attention in
+  // its window.
   Correlation pearson, spearman;
   std::optional<Interval> pearson_interval, spearman_interval;
 };
 
 struct LearnedSinkReport {
   int64_t samples = 0;       // with a mass
-  std::vector<double> mass;  // [L] mean over those samples
+  std::vector<double> mass;  // [A] mean over those samples
+};
+
+// Definitions: Gates. [A, H] means over samples.
+struct GateReport {
+  int64_t samples = 0;                 // with gates
+  int64_t samples_with_secondary = 0;  // of those, that the third mean is over
+  int64_t heads = 0;                   // H
+  std::vector<double> all, primary;
+  std::vector<double> secondary;  // empty where no sample has a secondary sink
 };
 
 struct SummaryReport {
   int64_t samples = 0;
   int64_t positions = 0;
   int64_t undecided_samples = 0;
-  std::vector<std::string> notes;  // e.g. the published rule on a model of at most 19 layers
+  std::vector<int32_t> attention_blocks;  // as in SampleRecord
+  std::vector<std::string> notes;         // e.g. the published rule on a model of at most 19 layers
   std::optional<ScoreReport> scores;
   std::optional<SinkRateReport> sink_rate;
   std::optional<LevelReport> levels;
   std::optional<RegressionReport> regression;
   std::optional<CompensationReport> compensation;
   std::optional<LearnedSinkReport> learned_sinks;  // empty when no record has a mass
+  std::optional<GateReport> gates;                 // empty when no record has gates
 };
 
 class Summary {
@@ -130,23 +144,25 @@ class Summary {
 
   const AnalysisSpec& spec() const { return spec_; }
 
-  // INVALID_ARGUMENT when the record has another number of layers than those before, or contradicts
-  // itself (imported ones can): a window outside the layers, a position outside the sample, curves
-  // of another length, numbers that are not finite. The summary is then unchanged. A record that
-  // lacks what an analysis needs is not counted by that analysis.
+  // INVALID_ARGUMENT when the record has other layers or attention in other blocks than those
+  // before, or contradicts itself (imported ones can): a window outside the layers, a position
+  // outside the sample, curves of another length, numbers that are not finite. The summary is then
+  // unchanged. A record that lacks what an analysis needs is not counted by that analysis.
   absl::Status Add(const SampleRecord& record);
-  // INVALID_ARGUMENT when the parameters or the number of layers differ.
+  // INVALID_ARGUMENT when the parameters, the number of layers or the blocks with attention differ.
   absl::Status Merge(const Summary& other);
   SummaryReport Report() const;
 
  private:
   AnalysisSpec spec_;
   int64_t layers_ = 0;  // 0 until the first record
+  std::vector<int32_t> attention_blocks_;
   int64_t samples_ = 0;
   int64_t positions_ = 0;
   int64_t undecided_samples_ = 0;
   std::map<std::string, int64_t> arithmetics_;  // samples by SampleRecord::arithmetic
-  // Of the requested analyses, in catalog order; then the learned sinks, if any looks at attention.
+  // Of the requested analyses, in catalog order; then learned sinks and gates, if any looks at
+  // attention.
   std::vector<std::unique_ptr<Accumulator>> parts_;
 };
 

@@ -33,6 +33,7 @@ std::vector<Array> Arrays(const AnalysisSpec& spec, const Trace& trace) {
       {"attention to itself", &trace.attention_self, trace.heads, t, request.attention},
       {"attention sum over the first tokens", &trace.prefix_attention_sum, trace.heads,
        trace.prefix, request.prefix > 0},
+      {"gate", &trace.gates, trace.heads, t, false},
       {"mass of learned sinks", &trace.learned_sink_mass, trace.heads, 1, false},
   };
 }

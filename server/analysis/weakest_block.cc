@@ -1,6 +1,6 @@
 #include "server/analysis/weakest_block.h"
 
-#include <algorithm>
+#include <iterator>
 #include <vector>
 
 namespace sinkd {
@@ -8,12 +8,16 @@ namespace sinkd {
 std::optional<int32_t> WeakestBlock(const SampleRecord& record) {
   if (!record.compensation) return std::nullopt;
   const std::vector<float>& attention = record.compensation->primary;
-  // Block l reads the state that block l - 1 writes, layer l - 1.
-  const int64_t first = record.window_start + 1;
-  const int64_t end = std::min<int64_t>(record.window_end + 1, std::ssize(attention));
-  if (first >= end) return std::nullopt;
-  const auto weakest = std::min_element(attention.begin() + first, attention.begin() + end);
-  return static_cast<int32_t>(weakest - attention.begin());
+  std::optional<int64_t> weakest;
+  for (int64_t i = 0; i < std::ssize(attention); ++i) {
+    // Block l reads the state that block l - 1 writes, layer l - 1.
+    const int32_t block = record.AttentionBlock(i);
+    if (block <= record.window_start || block > record.window_end) continue;
+    const auto at = static_cast<size_t>(i);
+    if (!weakest || attention[at] < attention[static_cast<size_t>(*weakest)]) weakest = i;
+  }
+  if (!weakest) return std::nullopt;
+  return record.AttentionBlock(*weakest);
 }
 
 }  // namespace sinkd

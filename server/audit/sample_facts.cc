@@ -21,13 +21,20 @@ std::optional<int32_t> WeakestLayer(const SampleRecord& record) {
   return static_cast<int32_t>(least - norms.begin());
 }
 
-// Of the curve, where `find` says.
-Number ValueAt(const AuditedSample& sample, std::optional<int32_t> (*find)(const SampleRecord&),
-               std::vector<float> CompensationCurves::*curve) {
+Number WeakestNorm(const AuditedSample& sample) {
   if (sample.record == nullptr) return std::nullopt;
-  const std::optional<int32_t> place = find(*sample.record);
-  if (!place) return std::nullopt;
-  return ((*sample.record->compensation).*curve)[static_cast<size_t>(*place)];
+  const std::optional<int32_t> layer = WeakestLayer(*sample.record);
+  if (!layer) return std::nullopt;
+  return sample.record->compensation->primary_norm[static_cast<size_t>(*layer)];
+}
+
+Number WeakestAttention(const AuditedSample& sample) {
+  if (sample.record == nullptr) return std::nullopt;
+  const std::optional<int32_t> block = WeakestBlock(*sample.record);
+  if (!block) return std::nullopt;
+  size_t place = 0;  // among the blocks with attention
+  while (sample.record->AttentionBlock(static_cast<int64_t>(place)) != *block) ++place;
+  return sample.record->compensation->primary[place];
 }
 
 bool HasSecondary(const SampleRecord& record) {
@@ -47,14 +54,10 @@ constexpr SampleNumber kNumbers[] = {
     {"weakest_primary_attention",
      "mean over samples of the least attention to the primary sink in a block that reads its "
      "window",
-     [](const AuditedSample& sample) {
-       return ValueAt(sample, WeakestBlock, &CompensationCurves::primary);
-     }},
+     WeakestAttention},
     {"weakest_primary_norm",
      "mean over samples of the least norm of the primary sink in a layer of its window",
-     [](const AuditedSample& sample) {
-       return ValueAt(sample, WeakestLayer, &CompensationCurves::primary_norm);
-     }},
+     WeakestNorm},
     {"samples_with_secondary", "share of samples with a secondary sink",
      [](const AuditedSample& sample) {
        return sample.record == nullptr ? Number() : Number(HasSecondary(*sample.record) ? 1 : 0);

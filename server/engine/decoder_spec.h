@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -73,7 +74,35 @@ enum class HeadNorms {
   kWhole,     // over all heads of q together, and of k
 };
 
-// How attention and MLP join the residual stream.
+// What carries information from one position of a block to another. All but attention read their
+// input through one projection, and convolve each channel over the last positions.
+enum class Mixer {
+  kAttention,         // softmax attention
+  kShortConvolution,  // c * conv(b * x), of the projections b, c and x
+  kGatedDelta,        // linear attention with the gated delta rule (arXiv 2412.06464)
+  kMamba2,            // a state space, selected by the input (arXiv 2405.21060)
+};
+
+// Gated delta rule. A head of queries and keys serves value_heads / key_heads heads of values.
+struct DeltaSpec {
+  int64_t key_heads = 0;
+  int64_t value_heads = 0;
+  int64_t key_size = 0;    // channels of a head of queries or keys
+  int64_t value_size = 0;  // channels of a head of values
+};
+
+// Mamba2. A group of inputs and outputs of the state serves heads / groups heads.
+struct MambaSpec {
+  int64_t heads = 0;
+  int64_t head_size = 0;
+  int64_t groups = 0;
+  int64_t state_size = 0;
+  bool projection_bias = false;
+  double least_step = 0;  // steps are clamped to [least, most]
+  double most_step = std::numeric_limits<double>::infinity();
+};
+
+// How attention and MLP join the residual stream. "attn" is the block's mixer, whichever it is.
 enum class Wiring {
   kSequential,        // x += attn(norm(x)); x += mlp(norm(x))
   kParallel,          // x = mlp(norm(x)) + attn(norm'(x)) + x
@@ -96,6 +125,7 @@ struct ExpertSpec {
   Routing routing = Routing::kSoftmaxThenTop;
   bool renormalize = true;     // not kTopThenSoftmax: scale the selected weights to sum to 1
   double least_sum = 0;        // renormalize: divide by at least this
+  double added_to_sum = 0;     // renormalize: divide by this more
   double scale = 1.0;          // multiplies the selected weights
   bool weigh_input = false;    // weights multiply what experts read, not what they give
   double jitter = 0;           // kSparseMixer: logits so near to the largest share its softmax
@@ -161,7 +191,14 @@ struct DecoderSpec {
   bool output_norms = false;  // after attention and MLP, before the add
   bool final_norm = true;
 
-  // Attention.
+  // Mixers.
+  std::vector<Mixer> mixer;       // per block; empty: attention in all of them
+  int64_t convolution_taps = 0;   // not attention: positions that a convolution sees
+  bool convolution_bias = false;  // of kShortConvolution also for both projections
+  DeltaSpec delta;                // kGatedDelta
+  MambaSpec mamba;                // kMamba2
+
+  // Attention, of the blocks that have it.
   int64_t heads = 0;                   // H query heads
   int64_t kv_heads = 0;                // K key/value heads, divides H
   int64_t head_size = 0;               // D
@@ -178,8 +215,9 @@ struct DecoderSpec {
   bool head_norms_where_rotating = false;  // blocks without rotation have none
   bool head_norm_bias = true;              // of layer norms
   bool head_norms_after_rotary = false;    // not for kWhole
-  bool learned_sinks = false;              // one logit per head takes part in the softmax
-  bool sinks_where_windowed = false;       // only of blocks with a window
+  bool attention_gate = false;  // each channel of a head's output times the sigmoid of a projection
+  bool learned_sinks = false;   // one logit per head takes part in the softmax
+  bool sinks_where_windowed = false;  // only of blocks with a window
   DistanceBias distance_bias;
   double score_cap = 0;             // cap * tanh(score / cap); 0: none
   std::vector<double> score_scale;  // per block
@@ -202,6 +240,11 @@ struct DecoderSpec {
     if (!head_shapes.empty()) return head_shapes[static_cast<size_t>(block)];
     return {kv_heads, head_size, value_size > 0 ? value_size : head_size};
   }
+  Mixer MixerOf(int64_t block) const {
+    return mixer.empty() ? Mixer::kAttention : mixer[static_cast<size_t>(block)];
+  }
+  // Whether the block has softmax attention.
+  bool Attends(int64_t block) const { return MixerOf(block) == Mixer::kAttention; }
 };
 
 // How a checkpoint stores projections that the engine fuses.
@@ -210,6 +253,11 @@ enum class QkvLayout {
   kStacked,   // one tensor, rows [q; k; v]
   kPerHead,   // one tensor, rows [q; k; v] of key head 0, of key head 1, ..., q of all its heads
   kQuarters,  // one tensor of four parts, rows [q; v; k] of a quarter of the heads
+};
+// How a checkpoint stores what a gated delta rule reads.
+enum class DeltaLayout {
+  kSeparate,    // [q; k; v], z, b and a
+  kPerKeyHead,  // rows [q; k; v; z] of key head 0, of key head 1, ...; and [b; a] likewise
 };
 enum class GateUpLayout {
   kSeparate,  // gate, up
@@ -230,10 +278,18 @@ struct BlockWeightNames {
   std::string q, k, v, o, q_norm, k_norm, sinks;
   // Latent attention: q reads the stream, q_up its latent; kv gives latent and shared channels.
   std::string q_up, q_latent_norm, kv, kv_up, kv_latent_norm;
+  // Of mixers other than attention.
+  std::string mixer_in, mixer_out, convolution;
+  std::string delta_z, delta_b, delta_a;  // of gated delta rules
+  std::string mixer_norm;                 // of these and Mamba2, as are the following whole names
+  std::string mixer_decay, mixer_step;
+  std::string mamba_skip;  // the whole name
   std::string gate, up, down;
   std::string act;  // kXielu: the module of its numbers
   std::string router, expert_gate, expert_up, expert_down;
   std::string router_correction;  // the whole name
+  // Whole names, of experts that some store as kStackedOutIn, whatever the layout is.
+  std::string stacked_gate_up, stacked_down;
   // Without a name for up, gate holds rows [gate; up].
   std::string shared_gate, shared_up, shared_down, shared_router;
 };
@@ -245,6 +301,7 @@ struct WeightNames {
   std::string block_prefix;  // "model.layers." : block l is block_prefix + l + "." + name
   BlockWeightNames block;
   QkvLayout qkv = QkvLayout::kSeparate;
+  DeltaLayout delta = DeltaLayout::kSeparate;
   GateUpLayout gate_up = GateUpLayout::kSeparate;
   ExpertLayout experts = ExpertLayout::kSeparate;
   bool input_major = false;        // projections stored [in, out] (GPT-2's Conv1D)

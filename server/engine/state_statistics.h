@@ -19,7 +19,7 @@ namespace sinkd {
 // Definitions: Norms. Keys and values as projected, before rotary and any norm.
 struct RowNorms {
   int64_t layers = 0, positions = 0;
-  std::vector<float> key, value, state;  // [L, T]
+  std::vector<float> key, value, state;  // [L, T]; of keys and values NaN in blocks without them
 };
 absl::StatusOr<RowNorms> MeasureNorms(const Model& model, const TokenIds& ids,
                                       std::stop_token stop);

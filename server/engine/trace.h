@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace sinkd {
@@ -21,7 +22,7 @@ inline constexpr int64_t kPrimaryCandidates = 3;
 
 struct TraceRequest {
   LastState last_state = LastState::kNormed;
-  bool attention = true;  // fill attention_sum, attention_self and learned_sink_mass
+  bool attention = true;  // fill attention_sum to gates
   int64_t prefix = 0;     // > 0: also sum over only the queries before `prefix`
   bool operator==(const TraceRequest&) const = default;
 };
@@ -36,6 +37,10 @@ struct Trace {
   int64_t candidates = 0;  // N
   int64_t prefix = 0;      // P; 0 when not requested
 
+  // The blocks with softmax attention, ascending; empty: all of them. Of the others, the arrays of
+  // attention hold zeros that mean nothing.
+  std::vector<int32_t> attention_blocks;
+
   std::vector<float> state_norm;        // [L, T]    ||state[l,t]||2
   std::vector<float> candidate_cosine;  // [L, N, T] cos(state[l,t], state[l,c]); 0 for zero vectors
   std::vector<float> mlp_norm;          // [L, T]    ||mlp_out[l,t]||2
@@ -48,7 +53,16 @@ struct Trace {
   // [L, H] share of the softmax that goes to the head's learned sink, as the mean over queries;
   // empty for a model without learned sinks.
   std::vector<float> learned_sink_mass;
+  // [L, H, T] mean over a head's channels of the gate that multiplies what query t attends to;
+  // empty for a model whose attention is not gated.
+  std::vector<float> gates;
 
+  std::vector<int32_t> AttentionBlocks() const {
+    if (!attention_blocks.empty()) return attention_blocks;
+    std::vector<int32_t> all(At(layers));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
   float StateNorm(int64_t l, int64_t t) const { return state_norm[At(l * positions + t)]; }
   float MlpNorm(int64_t l, int64_t t) const { return mlp_norm[At(l * positions + t)]; }
   float Cosine(int64_t l, int64_t candidate, int64_t t) const {
@@ -62,6 +76,9 @@ struct Trace {
   }
   float PrefixAttentionSum(int64_t l, int64_t h, int64_t k) const {
     return prefix_attention_sum[At((l * heads + h) * prefix + k)];
+  }
+  float Gate(int64_t l, int64_t h, int64_t t) const {
+    return gates[At((l * heads + h) * positions + t)];
   }
   float LearnedSinkMass(int64_t l, int64_t h) const { return learned_sink_mass[At(l * heads + h)]; }
   static size_t At(int64_t index) { return static_cast<size_t>(index); }

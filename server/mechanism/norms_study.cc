@@ -1,5 +1,6 @@
 #include "server/mechanism/norms_study.h"
 
+#include <cmath>
 #include <utility>
 
 #include "server/base/status.h"
@@ -36,6 +37,7 @@ void NormsStudy::Add(const RowNorms& norms, int64_t position, Group& group) {
     const size_t at = Trace::At(static_cast<int64_t>(block) * norms.positions + position);
     const float values[] = {norms.key[at], norms.value[at], norms.state[at]};
     for (size_t kind = 0; kind < 3; ++kind) {
+      if (std::isnan(values[kind])) continue;
       Values& kept = group.blocks[block][kind];
       kept.mean.Add(values[kind]);
       if (slot == std::ssize(kept.kept)) {
@@ -53,13 +55,19 @@ v1::GroupNorms NormsStudy::Sum(const std::array<Values, 3>& values, std::string_
     return Median({kind.kept.begin(), kind.kept.end()});
   };
   v1::GroupNorms norms;
-  *norms.mutable_key() = key.mean.Result(none);
-  *norms.mutable_value() = value.mean.Result(none);
   *norms.mutable_state() = state.mean.Result(none);
-  if (key.kept.empty()) return norms;  // as are the others
+  if (state.kept.empty()) {
+    *norms.mutable_key() = key.mean.Result(none);
+    *norms.mutable_value() = value.mean.Result(none);
+    return norms;
+  }
+  norms.set_state_median(median(state));
+  constexpr std::string_view kNoKeys = "the block has no softmax attention";
+  *norms.mutable_key() = key.mean.Result(kNoKeys);
+  *norms.mutable_value() = value.mean.Result(kNoKeys);
+  if (key.kept.empty()) return norms;
   norms.set_key_median(median(key));
   norms.set_value_median(median(value));
-  norms.set_state_median(median(state));
   return norms;
 }
 

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "server/analysis/gates.h"
 #include "server/base/status.h"
 #include "tests/analysis/oracle_file.h"
 
@@ -215,6 +216,44 @@ TEST_F(FineTrace, GivesTheMassOfLearnedSinksPerBlockAsTheMeanOverHeads) {
   EXPECT_THAT(Build()->learned_sink_mass, testing::IsEmpty());
   spec_.compensation.emplace();
   EXPECT_THAT(Build()->learned_sink_mass, testing::ElementsAre(0.5, 0.0625, 1));
+}
+
+// A trace whose blocks without softmax attention hold what must not be read.
+TEST_F(FineTrace, TakesAttentionOverTheBlocksThatHaveIt) {
+  spec_.scores.emplace().curves = true;
+  spec_.compensation.emplace();
+  spec_.sink_rate.emplace();
+  const SampleRecord all = *Build();
+  EXPECT_THAT(all.attention_blocks, testing::IsEmpty());
+  trace_.attention_blocks = {1};
+  const SampleRecord one = *Build();
+  EXPECT_THAT(one.attention_blocks, testing::ElementsAre(1));
+  EXPECT_EQ(one.sinks.size(), all.sinks.size());
+  ASSERT_EQ(all.primary.score_curve.size(), 3u);
+  EXPECT_THAT(one.primary.score_curve, testing::ElementsAre(all.primary.score_curve[1]));
+  EXPECT_EQ(one.sink_rate->cells, trace_.heads);
+  EXPECT_THAT(one.compensation->rest, testing::ElementsAre(all.compensation->rest[1]));
+  EXPECT_EQ(one.compensation->primary_norm, all.compensation->primary_norm);
+  trace_.attention_blocks = {0};  // reads no layer
+  EXPECT_FALSE(Build()->primary.score);
+  EXPECT_FALSE(Build()->primary.score_maximum);
+}
+
+TEST_F(FineTrace, GivesTheMeansOfGatesByBlockAndHead) {
+  EXPECT_FALSE(Build()->gates);
+  trace_.attention_blocks = {2};
+  trace_.gates.assign(12, 0);
+  const std::vector<float> last = {0.5, 0.25, 0, 0.125};
+  std::copy(last.begin(), last.end(), trace_.gates.begin() + 8);
+  SampleRecord record = *Build();
+  ASSERT_TRUE(record.gates);
+  EXPECT_THAT(record.gates->all, testing::ElementsAre(0.21875));
+  EXPECT_THAT(record.gates->primary, testing::ElementsAre(0.5));
+  EXPECT_THAT(record.gates->secondary, testing::IsEmpty());
+  record.sinks = {{.position = 1, .kind = SinkKind::kSecondary},
+                  {.position = 2, .kind = SinkKind::kNoise},
+                  {.position = 3, .kind = SinkKind::kSecondary}};
+  EXPECT_THAT(MakeGateMeans(trace_, record)->secondary, testing::ElementsAre(0.1875));
 }
 
 TEST_F(FineTrace, IsRefusedWithAMassOfLearnedSinksOfAnotherSizeOrThatIsNotFinite) {

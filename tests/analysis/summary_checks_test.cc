@@ -51,6 +51,58 @@ TEST(Summary, OfNothingReportsNothing) {
   EXPECT_THAT(report.compensation->blocks, IsEmpty());
 }
 
+SampleRecord PartlyAttending(std::vector<int32_t> blocks, float primary) {
+  SampleRecord record = RecordOf(4);
+  const size_t count = blocks.size();
+  record.attention_blocks = std::move(blocks);
+  record.compensation = {.primary = std::vector<float>(count, primary),
+                         .secondary = std::vector<float>(count, 0.25F),
+                         .rest = std::vector<float>(count, 0.5F),
+                         .primary_norm = {1, 2, 3, 4}};
+  record.gates = {.all = {0.5F, 0.25F}, .primary = {0.125F, 0.125F}, .secondary = {}};
+  return record;
+}
+
+TEST(Summary, LeavesBlocksWithoutAttentionEmptyAndNamesTheOthers) {
+  Summary summary(Everything());
+  ASSERT_TRUE(summary.Add(PartlyAttending({1, 3}, 0.5F)).ok());
+  ASSERT_TRUE(summary.Add(PartlyAttending({1, 3}, 0.25F)).ok());
+  EXPECT_EQ(summary.Add(PartlyAttending({1, 2}, 0.5F)).code(), absl::StatusCode::kInvalidArgument);
+  const SummaryReport report = summary.Report();
+  EXPECT_THAT(report.attention_blocks, ElementsAre(1, 3));
+  ASSERT_EQ(report.compensation->blocks.size(), 4u);
+  EXPECT_FALSE(report.compensation->blocks[0].primary);
+  EXPECT_FALSE(report.compensation->blocks[0].rest);
+  EXPECT_EQ(report.compensation->blocks[0].primary_norm, 1);
+  EXPECT_EQ(report.compensation->blocks[1].primary, 0.375);
+  EXPECT_EQ(report.compensation->blocks[3].secondary, 0.25);
+  EXPECT_TRUE(report.compensation->blocks[3].primary_interval);
+  EXPECT_FALSE(report.compensation->blocks[2].primary_interval);
+  // The windows [1, 3) are read by blocks 2 and 3, of which 3 has attention.
+  EXPECT_EQ(report.compensation->weakest_block, (std::map<int32_t, int64_t>{{3, 2}}));
+  EXPECT_EQ(report.compensation->pearson.n, 2);  // block 1 of either
+  ASSERT_EQ(report.notes.size(), 1u);
+  EXPECT_THAT(report.notes[0], HasSubstr("softmax attention is in 2 of 4 blocks"));
+  EXPECT_THAT(report.notes[0], HasSubstr("1, 3"));
+}
+
+TEST(Summary, GivesMeansOfGatesByBlockAndHead) {
+  Summary summary(Everything()), other(Everything());
+  ASSERT_TRUE(summary.Add(PartlyAttending({1}, 0.5F)).ok());
+  SampleRecord record = PartlyAttending({1}, 0.5F);
+  record.gates = {.all = {1, 0.25F}, .primary = {0.375F, 0.125F}, .secondary = {0.5F, 0}};
+  ASSERT_TRUE(other.Add(record).ok());
+  ASSERT_TRUE(summary.Merge(other).ok());
+  const SummaryReport report = summary.Report();
+  ASSERT_TRUE(report.gates);
+  EXPECT_EQ(report.gates->samples, 2);
+  EXPECT_EQ(report.gates->samples_with_secondary, 1);
+  EXPECT_EQ(report.gates->heads, 2);
+  EXPECT_THAT(report.gates->all, ElementsAre(0.75, 0.25));
+  EXPECT_THAT(report.gates->primary, ElementsAre(0.25, 0.125));
+  EXPECT_THAT(report.gates->secondary, ElementsAre(0.5, 0));
+}
+
 TEST(Summary, ReportsOnlyWhatWasAskedFor) {
   AnalysisSpec spec;
   spec.levels.emplace();

@@ -205,7 +205,8 @@ std::vector<double> Reals(const SummaryReport& report) {
   }
   const CompensationReport& c = *report.compensation;
   for (const BlockCompensation& b : c.blocks) {
-    reals.insert(reals.end(), {b.primary, b.secondary, b.rest, b.primary_norm});
+    reals.insert(reals.end(), {b.primary.value_or(-1), b.secondary.value_or(-1),
+                               b.rest.value_or(-1), b.primary_norm});
     AddInterval(b.primary_interval, reals);
     AddInterval(b.secondary_interval, reals);
   }

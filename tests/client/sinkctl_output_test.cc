@@ -183,6 +183,59 @@ TEST_F(SinkctlTest, WritesTheMassOfLearnedSinks) {
   EXPECT_EQ(lines[1]["record"]["learnedSinkMass"].size(), 12u);
 }
 
+// The answers of a model of which only blocks 3 and 7 have attention, and that is gated.
+grpc::Status AnswerOfTwoBlocksWithAttention(grpc::ServerContext&, AnalyzeStream& stream) {
+  sinks::v1::AnalyzeRequest request;
+  stream.Read(&request);
+  const sinks::v1::AnalysisSpec spec = request.spec();
+  stream.Write(MakeStarted(spec));
+  int64_t samples = 0;
+  for (; stream.Read(&request); ++samples) {
+    sinks::v1::AnalyzeResponse response;
+    *response.mutable_record() = MakeRecord(samples, request.sample());
+    for (const int32_t block : {3, 7}) response.mutable_record()->add_attention_blocks(block);
+    if (!spec.summary_only()) stream.Write(response);
+  }
+  sinks::v1::AnalyzeResponse response;
+  sinks::v1::Summary& summary = *response.mutable_summary();
+  summary = MakeSummary(spec, samples, 10 * samples);
+  for (int l = 0; l < kFakeBlocks; ++l) {
+    if (l == 3 || l == 7 || summary.compensation().blocks_size() == 0) continue;
+    sinks::v1::BlockCompensation& block = *summary.mutable_compensation()->mutable_blocks(l);
+    const double norm = block.primary_norm();
+    block.Clear();
+    block.set_primary_norm(norm);
+  }
+  for (const int32_t block : {3, 7}) summary.add_attention_blocks(block);
+  sinks::v1::GateReport& gates = *summary.mutable_gates();
+  gates.set_heads(2);
+  for (const double gate : {0.5, 0.25, 1.0, 0.75}) gates.add_all(gate);
+  for (const double gate : {0.125, 0.25, 0.5, 0.5}) gates.add_primary(gate);
+  stream.Write(response);
+  return grpc::Status::OK;
+}
+
+TEST_F(SinkctlTest, LeavesBlocksWithoutAttentionEmptyAndShowsGates) {
+  server_.analyze = AnswerOfTwoBlocksWithAttention;
+  const auto sinks = ParseCsv(RunWithInput({"scores", "alpha", "-o", "csv"}, kTwoSamples).out);
+  EXPECT_EQ(sinks[0][sinks[0].size() - 2], "attention_blocks");
+  EXPECT_EQ(sinks[1][sinks[1].size() - 2], "3 7");
+  const auto blocks = ParseCsv(Run({"compensation", "alpha", "--text", "a", "-o", "csv"}).out);
+  EXPECT_THAT(blocks[0], ::testing::Contains("gate_secondary"));
+  const auto gates_of = [&](size_t block) {
+    const auto& row = blocks[block + 1];
+    return std::vector<std::string>(row.end() - 4, row.end() - 1);
+  };
+  EXPECT_THAT(gates_of(3), ::testing::ElementsAre("0.375", "0.1875", ""));
+  EXPECT_THAT(gates_of(7), ::testing::ElementsAre("0.875", "0.5", ""));
+  EXPECT_THAT(gates_of(4), ::testing::Each(""));
+  EXPECT_EQ(blocks[5][1], "");  // primary of block 4
+  EXPECT_NE(blocks[5][8], "");  // its norm
+  const std::string shown = Run({"compensation", "alpha", "--text", "a"}).out;
+  EXPECT_THAT(shown, HasSubstr("gates: how much of attention's output is let through"));
+  EXPECT_THAT(shown, ::testing::ContainsRegex("3 +0\\.3750.* 0\\.1875 +-"));
+}
+
 TEST_F(SinkctlTest, LeavesTheMassOfLearnedSinksEmptyForOtherModels) {
   const auto sinks = ParseCsv(Run({"scores", "alpha", "--text", "a", "-o", "csv"}).out);
   EXPECT_EQ(sinks[1].back(), "");

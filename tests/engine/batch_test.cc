@@ -67,6 +67,8 @@ void ExpectSame(const Trace& got, const Trace& want) {
   EXPECT_LE(LargestDifference(got.prefix_attention_sum, want.prefix_attention_sum, Scale::kAbsolute,
                               queries_of(want.prefix)),
             Tolerance());
+  EXPECT_LE(LargestDifference(got.gates, want.gates, Scale::kAbsolute, one), Tolerance());
+  EXPECT_EQ(got.attention_blocks, want.attention_blocks);
   EXPECT_LE(LargestDifference(got.learned_sink_mass, want.learned_sink_mass, Scale::kAbsolute, one),
             Tolerance());
 }

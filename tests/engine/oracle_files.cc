@@ -61,6 +61,7 @@ ExpectedSample ReadExpected(const std::string& checkpoint, const std::string& pr
   if (file.tensors().contains("learned_sink_mass")) {
     expected.learned_sink_mass = ReadTensor<float>(file, "learned_sink_mass");
   }
+  if (file.tensors().contains("gates")) expected.gates = ReadTensor<float>(file, "gates");
   return expected;
 }
 

@@ -25,6 +25,7 @@ struct ExpectedSample {
   std::vector<float> prefix64_column_sum;  // [L, H, min(64, T)]
   std::vector<float> mlp_norm;             // [L, T]
   std::vector<float> learned_sink_mass;    // [L, H, T] by query; empty without learned sinks
+  std::vector<float> gates;                // [L, H, T]; empty where attention is not gated
 };
 
 std::filesystem::path OracleFolder();  // where the oracles write

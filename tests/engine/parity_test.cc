@@ -100,6 +100,28 @@ TEST_P(Float32Parity, StatesAreAsExactAsTransformersAtEveryLayer) {
   }
 }
 
+double LargestAbsolute(const std::vector<float>& got, const std::vector<float>& want) {
+  EXPECT_EQ(got.size(), want.size());
+  double largest = 0;
+  for (size_t i = 0; i < want.size(); ++i) {
+    largest = std::max(largest, std::abs(double{got[i]} - want[i]));
+  }
+  return largest;
+}
+
+// The oracle has zeros for blocks without attention, which no block with attention can have.
+std::vector<int32_t> BlocksWithAttention(const std::vector<float>& column_sum, int64_t blocks) {
+  const auto values = static_cast<std::ptrdiff_t>(column_sum.size()) / blocks;
+  std::vector<int32_t> attending;
+  for (int64_t l = 0; l < blocks; ++l) {
+    const auto first = column_sum.begin() + l * values;
+    if (std::any_of(first, first + values, [](float sum) { return sum > 0; })) {
+      attending.push_back(static_cast<int32_t>(l));
+    }
+  }
+  return attending;
+}
+
 struct TraceErrors {
   double mlp, column, self, prefix;
 };
@@ -131,6 +153,10 @@ TEST_P(Float32Parity, TraceIsAsExactAsTransformers) {
                                       trace.prefix_attention_sum, exact);
     const TraceErrors theirs = ErrorsOf(other.mlp_norm, other.column_sum, other.attention_self,
                                         other.prefix64_column_sum, exact);
+    EXPECT_EQ(trace.AttentionBlocks(), BlocksWithAttention(exact.column_sum, trace.layers));
+    EXPECT_LE(LargestAbsolute(trace.gates, exact.gates),
+              Allowed(LargestAbsolute(other.gates, exact.gates)))
+        << "gates";
     EXPECT_LE(ours.mlp, Allowed(theirs.mlp)) << "mlp_out norm";
     EXPECT_LE(ours.column, Allowed(theirs.column)) << "attention column means";
     EXPECT_LE(ours.self, Allowed(theirs.self)) << "attention to self";

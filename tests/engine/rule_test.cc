@@ -141,6 +141,71 @@ INSTANTIATE_TEST_SUITE_P(
                    }},
         BrokenRule{"PositionsFromRowZero", "families/opt_pre_norm", 64,
                    [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.position_offset = 0; }},
+        BrokenRule{"ConvolutionOneTapFewer", "decoders/lfm2_convolutions", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) {
+                       at::Tensor& taps = block.mixer.taps;
+                       if (taps.defined()) taps = taps.narrow(0, 1, taps.size(0) - 1);
+                     }
+                   }},
+        BrokenRule{"ConvolutionWithoutBias", "decoders/lfm2_biases", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) block.mixer.taps_bias.reset();
+                   }},
+        BrokenRule{"MoreAddedToSumOfWeights", "decoders/lfm2_moe_experts", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.experts.added_to_sum = 0.01;
+                   }},
+        BrokenRule{"MixersOfBlocksSwapped", "decoders/qwen3_5_text_dense", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>& blocks) {
+                     std::swap(spec.mixer[0], spec.mixer[1]);
+                     std::swap(blocks[0], blocks[1]);
+                   }},
+        BrokenRule{"DeltaWithoutDecay", "decoders/qwen3_next_experts", 200,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) {
+                       if (block.mixer.decay.defined()) block.mixer.decay = block.mixer.decay - 30;
+                     }
+                   }},
+        BrokenRule{"DeltaStepWithoutBias", "decoders/qwen3_next_experts", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) {
+                       if (block.mixer.step.defined()) block.mixer.step = block.mixer.step * 0;
+                     }
+                   }},
+        BrokenRule{"DeltaNormOnePlusWeight", "decoders/qwen3_next_experts", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) {
+                       at::Tensor& weight = block.mixer.norm.weight;
+                       if (weight.defined()) weight = weight + 1;
+                     }
+                   }},
+        BrokenRule{"MambaStepsUnlimited", "decoders/granitemoehybrid_dense", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.mamba.least_step = 0;
+                     spec.mamba.most_step = 100;
+                   }},
+        BrokenRule{"MambaNormOfGroupsSwapped", "decoders/granitemoehybrid_experts", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) {
+                       at::Tensor& weight = block.mixer.norm.weight;
+                       if (weight.defined()) weight = weight.flip(0);
+                     }
+                   }},
+        BrokenRule{"MambaWithoutSkip", "decoders/granitemoehybrid_experts", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) {
+                       if (block.mixer.skip.defined()) block.mixer.skip = block.mixer.skip * 0;
+                     }
+                   }},
+        BrokenRule{"DeltaKeysInSmallerHeads", "decoders/qwen3_next_experts", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.delta.key_size /= 2;
+                     spec.delta.key_heads *= 2;
+                   }},
+        BrokenRule{
+            "AttentionWithoutGate", "decoders/qwen3_5_text_dense", 64,
+            [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.attention_gate = false; }},
         BrokenRule{"ResidualInSequence", "families/gpt_neox_parallel", 64,
                    [](DecoderSpec& spec, std::vector<BlockWeights>&) {
                      spec.wiring = Wiring::kSequential;

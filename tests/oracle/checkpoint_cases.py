@@ -22,7 +22,7 @@ PEAKED = ("q_proj", "k_proj", "qkv_proj", "query_key_value", "c_attn", "q_b_proj
           "Wqkv")
 EMBEDDINGS = ("embed_tokens", "embed_in", "wte", "word_embeddings")
 POSITIONS = ("embed_positions", "wpe")
-ONE_PLUS = ("gemma", "nemotron", "vaultgemma")  # they add one to norm weights
+ONE_PLUS = ("gemma", "nemotron", "qwen3_5", "qwen3_next", "vaultgemma")  # they add one to norm weights
 INPUTS_FIRST = ("c_attn", "c_proj", "c_fc")  # gpt2's Conv1D: [in, out]
 
 

@@ -44,6 +44,9 @@ LATENT = {**SIZES, "num_key_value_heads": HEADS, "q_lora_rank": 12, "kv_lora_ran
 ROUTED = {"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 20}
 GPT = {"vocab_size": VOCABULARY, "n_embd": 32, "n_layer": BLOCKS, "n_head": HEADS, "n_positions": 64, "bos_token_id": 1,
        "eos_token_id": 2}
+FULL, SLIDING = "full_attention", "sliding_attention"
+DELTA = {**GROUPED, "head_dim": 16, "linear_num_key_heads": 2, "linear_num_value_heads": 4,
+         "linear_key_head_dim": 6, "linear_value_head_dim": 8}
 FAMILIES = {
     "apertus": GROUPED,
     "arcee": GROUPED,
@@ -84,11 +87,17 @@ FAMILIES = {
     "granitemoe_swa": {**GROUPED, "attention_multiplier": 0.4, "sliding_window": 9, "num_local_experts": 4,
                        "shared_intermediate_size": 20},
     "granitemoe": {**GROUPED, "attention_multiplier": 0.4, "num_local_experts": 4},
+    "granitemoehybrid": {**GROUPED, "attention_multiplier": 0.4, "num_local_experts": 4, "mamba_n_heads": 8,
+                         "mamba_d_state": 6, "shared_intermediate_size": 20, "position_embedding_type": "rope",
+                         "layer_types": ["linear_attention", FULL, "linear_attention", FULL]},
     "granitemoeshared": {**GROUPED, "attention_multiplier": 0.4, "num_local_experts": 4,
                          "shared_intermediate_size": 20},
     "helium": {**GROUPED, "head_dim": 8},
     "hunyuan_v1_dense": {**GROUPED, "head_dim": 12},
     "hunyuan_v1_moe": {**GROUPED, "head_dim": 12, "num_experts": 4, "moe_topk": 2},
+    "lfm2": {**GROUPED, "block_multiple_of": 8, "layer_types": ["conv", FULL, "conv", FULL]},
+    "lfm2_moe": {**GROUPED, "layer_types": ["conv", FULL, "conv", FULL], "num_dense_layers": 1, "num_experts": 4,
+                 "num_experts_per_tok": 2, "moe_intermediate_size": 20},
     "llama": GROUPED,
     "llama4_text": {**GROUPED, "head_dim": 12, "intermediate_size_mlp": 20, "num_local_experts": 4,
                     "attention_chunk_size": 9, "floor_scale": 8},
@@ -117,6 +126,11 @@ FAMILIES = {
     "qwen3": {**GROUPED, "head_dim": 12, "sliding_window": 9, "max_window_layers": 2},
     "qwen3_moe": {**GROUPED, "head_dim": 12, "num_experts": 4, "num_experts_per_tok": 2,
                   "moe_intermediate_size": 20, "sliding_window": 9},
+    "qwen3_5_moe_text": {**DELTA, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 20,
+                         "shared_expert_intermediate_size": 20},
+    "qwen3_5_text": DELTA,
+    "qwen3_next": {**DELTA, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 20,
+                   "shared_expert_intermediate_size": 20},
     "seed_oss": {**GROUPED, "head_dim": 12},
     "smollm3": {**GROUPED, "sliding_window": 9},
     "solar_open": {**GROUPED, "head_dim": 12, "n_routed_experts": 4, "num_experts_per_tok": 2,
@@ -128,7 +142,6 @@ FAMILIES = {
 }
 
 # Other values of keys whose base value does not show one.
-FULL, SLIDING = "full_attention", "sliding_attention"
 OTHERS = {
     "activation_function": ["silu", "gelu", "tanh"],
     "attention_layers": [["local"] * BLOCKS, ["global"] * BLOCKS],

@@ -20,6 +20,7 @@ from tests.oracle import checkpoint_cases
 WINDOW = 24
 ORIGINAL = 32  # positions before long-context scaling
 FULL, SLIDING = "full_attention", "sliding_attention"
+CONV, LINEAR = "conv", "linear_attention"
 Case = functools.partial(
     checkpoint_cases.Case, lengths=(1, 7, 64, 200), bfloat16_lengths=(200,), vocabulary=301
 )
@@ -49,6 +50,12 @@ LLAMA3 = {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_fr
 DEEP_YARN = {**YARN, "mscale": 0.7, "mscale_all_dim": 0.9}
 GPT = {"n_embd": 48, "n_layer": 3, "n_head": 4, "n_inner": 80, "n_positions": 512, "rotary_dim": 8,
        "tie_word_embeddings": False}
+DELTA = {"num_hidden_layers": 4, "linear_num_key_heads": 2, "linear_num_value_heads": 4,
+         "linear_key_head_dim": 12, "linear_value_head_dim": 16}
+GATED_EXPERTS = {"num_experts": 6, "num_experts_per_tok": 3, "moe_intermediate_size": 40,
+                 "shared_expert_intermediate_size": 56}
+MAMBA = {"num_hidden_layers": 4, "layer_types": [LINEAR, FULL, LINEAR, LINEAR], "mamba_n_heads": 6,
+         "mamba_n_groups": 2, "mamba_d_state": 20, "mamba_expand": 2}
 BASE = {
     "apertus": {**RMS, **WIDE_HEADS},
     "arcee": RMS,
@@ -86,10 +93,15 @@ BASE = {
     "glm4_moe_lite": {**LATENT, **ROUTED},
     "granite": RMS,
     "granitemoe": {**RMS, "intermediate_size": 40, "num_local_experts": 4},
+    "granitemoehybrid": {**RMS, **MAMBA, "intermediate_size": 40, "num_local_experts": 4,
+                         "shared_intermediate_size": 56},
     "granitemoeshared": {**RMS, "intermediate_size": 40, "num_local_experts": 4},
     "helium": {**RMS, "head_dim": 8},
     "hunyuan_v1_dense": {**RMS, **WIDE_HEADS},
     "hunyuan_v1_moe": {**RMS, **WIDE_HEADS, "intermediate_size": 40, "num_experts": 5, "moe_topk": 2},
+    "lfm2": {**GROUPED, "norm_eps": 1e-5, "block_multiple_of": 16},
+    "lfm2_moe": {**GROUPED, "norm_eps": 1e-5, "layer_types": [CONV, FULL, CONV], "num_experts": 6,
+                 "num_experts_per_tok": 3, "moe_intermediate_size": 40, "num_dense_layers": 1},
     "minimax_m2": {**RMS, **WIDE_HEADS, "intermediate_size": 40, "num_local_experts": 6,
                    "num_experts_per_tok": 3},
     "ministral": {**RMS, **WIDE_HEADS, "sliding_window": WINDOW},
@@ -101,6 +113,9 @@ BASE = {
     "phi": {**LAYER, **FEW_HEADS},
     "qwen2_moe": {**RMS, "num_experts": 6, "num_experts_per_tok": 3, "moe_intermediate_size": 40,
                   "shared_expert_intermediate_size": 56},
+    "qwen3_5_moe_text": {**RMS, **WIDE_HEADS, **DELTA, **GATED_EXPERTS},
+    "qwen3_5_text": {**RMS, **WIDE_HEADS, **DELTA},
+    "qwen3_next": {**RMS, **WIDE_HEADS, **DELTA, **GATED_EXPERTS},
     "seed_oss": {**RMS, **WIDE_HEADS},
     "solar_open": {**RMS, **WIDE_HEADS, **ROUTED},
     "stablelm": {**LAYER, **FEW_HEADS},
@@ -116,7 +131,7 @@ def draw_corrections(model):
     """Biases that select experts; they are no parameters."""
     generator = torch.Generator().manual_seed(11)
     for name, buffer in model.named_buffers():
-        if name.endswith("e_score_correction_bias"):
+        if name.endswith(("e_score_correction_bias", "expert_bias")):
             buffer.copy_(0.3 * torch.randn(buffer.shape, generator=generator))
 
 
@@ -126,6 +141,39 @@ def name_layers(folder):
     renamed = {name.replace("language_model.model.blocks.", "language_model.model.layers."): tensor
                for name, tensor in load_file(path).items()}
     save_file(renamed, path, metadata={"format": "pt"})
+
+
+@torch.no_grad()
+def draw_decays(model):
+    """States that last from one position to hundreds, and norms and taps that count."""
+    generator = torch.Generator().manual_seed(12)
+    for name, parameter in model.named_parameters():
+        noise = torch.randn(parameter.shape, generator=generator)
+        if name.endswith("A_log"):
+            parameter.copy_(2 * noise - 3)
+        elif name.endswith(".D"):
+            parameter.copy_(noise)
+        elif name.endswith("linear_attn.norm.weight"):
+            parameter.copy_(1 + 0.3 * noise)
+        elif name.endswith("conv1d.weight"):
+            parameter.copy_(0.5 * noise)
+
+
+def stack_experts(folder):
+    """Experts in one tensor for all, as published checkpoints have them."""
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    parts = {}
+    for name in [name for name in tensors if ".experts." in name]:
+        place, rest = name.split(".experts.")
+        number, projection, _ = rest.split(".")
+        parts.setdefault(place, {})[int(number), projection] = tensors.pop(name)
+    for place, found in parts.items():
+        numbers = sorted({number for number, _ in found})
+        rows = [torch.cat([found[n, "gate_proj"], found[n, "up_proj"]]) for n in numbers]
+        tensors[f"{place}.experts.gate_up_proj"] = torch.stack(rows)
+        tensors[f"{place}.experts.down_proj"] = torch.stack([found[n, "down_proj"] for n in numbers])
+    save_file(tensors, path, metadata={"format": "pt"})
 
 
 DENSE = (
@@ -261,6 +309,33 @@ MIXTURES = (
          quirk="sigmoid router"),
 )
 
+HYBRIDS = (
+    Case("granitemoehybrid_experts", "granitemoehybrid",
+         {"residual_multiplier": 0.4, "attention_multiplier": 0.3, "embedding_multiplier": 3.0},
+         prepare=draw_decays, quirk="Mamba2, no rotary, experts, multipliers"),
+    Case("granitemoehybrid_dense", "granitemoehybrid",
+         {"num_local_experts": 0, "position_embedding_type": "rope", "attention_multiplier": 0.3,
+          "mamba_proj_bias": True, "mamba_n_groups": 1, "mamba_chunk_size": 48, "time_step_limit": [0.2, 1.0]},
+         prepare=draw_decays, stored=torch.bfloat16, quirk="Mamba2 with limited steps and biases, rotary"),
+    Case("lfm2_convolutions", "lfm2", {"num_hidden_layers": 4, "layer_types": [CONV, FULL, CONV, FULL]},
+         quirk="short convolutions"),
+    Case("lfm2_biases", "lfm2", {"layer_types": [FULL, CONV, CONV], "conv_bias": True, "conv_L_cache": 4,
+                                 "block_auto_adjust_ff_dim": False},
+         stored=torch.bfloat16, quirk="longer convolutions with biases"),
+    Case("lfm2_moe_experts", "lfm2_moe", {"routed_scaling_factor": 1.5}, prepare=draw_corrections,
+         quirk="short convolutions, sigmoid router"),
+    Case("qwen3_next_experts", "qwen3_next", {"mlp_only_layers": [1]}, prepare=draw_decays,
+         quirk="gated delta rule, gated attention, a dense block"),
+    Case("qwen3_5_text_dense", "qwen3_5_text", {"layer_types": [LINEAR, FULL, LINEAR, FULL]},
+         prepare=draw_decays, stored=torch.bfloat16, quirk="gated delta rule, gated attention"),
+    Case("qwen3_5_text_biases", "qwen3_5_text", {"attention_bias": True, "linear_num_key_heads": 4},
+         prepare=draw_decays, quirk="biases of gated attention"),
+    Case("qwen3_5_moe_text_experts", "qwen3_5_moe_text", {}, prepare=draw_decays,
+         quirk="gated delta rule, gated attention, experts"),
+    Case("qwen3_5_moe_text_stacked", "qwen3_5_moe_text", {}, prepare=draw_decays, stored=torch.bfloat16,
+         edit=stack_experts, quirk="experts in one tensor"),
+)
+
 CLIP = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
         "image_size": 28, "patch_size": 14, "projection_dim": 16}
 QWEN_VISION = {"depth": 1, "embed_dim": 16, "hidden_size": 48, "num_heads": 2, "intermediate_size": 16,
@@ -278,6 +353,8 @@ WHOLES = {
     "mistral3": {"vision_config": {"model_type": "pixtral", **CLIP, "head_dim": 8}},
     "qwen2_vl": {"vision_config": QWEN_VISION},
     "qwen2_5_vl": {"vision_config": QWEN_VISION},
+    "qwen3_5": {"vision_config": QWEN_VISION},
+    "qwen3_5_moe": {"vision_config": QWEN_VISION},
     "qwen3_vl": {"vision_config": QWEN_VISION},
     "qwen3_vl_moe": {"vision_config": QWEN_VISION},
 }
@@ -300,6 +377,14 @@ HALVES = (
           "mlp_only_layers": [1], "rope_parameters": {**THREE_PARTS, "mrope_section": [3, 3, 2],
                                                       "mrope_interleaved": True}},
          quirk="experts in one tensor, rotary in three interleaved parts"),
+    Case("qwen3_5_half", "qwen3_5",
+         {**RMS, **WIDE_HEADS, **DELTA,
+          "rope_parameters": {**THREE_PARTS, "partial_rotary_factor": 0.5, "mrope_section": [2, 1, 1],
+                              "mrope_interleaved": True}},
+         prepare=draw_decays, quirk="rotary in three parts, half rotates"),
+    Case("qwen3_5_moe_half", "qwen3_5_moe",
+         {**RMS, **WIDE_HEADS, **DELTA, **GATED_EXPERTS, "rope_parameters": THREE_PARTS},
+         prepare=draw_decays, quirk="rotary in three parts, experts"),
     Case("qwen3_vl_text", "qwen3_vl",
          {**RMS, **WIDE_HEADS, "rope_parameters": {**THREE_PARTS, "mrope_section": [3, 3, 2],
                                                    "mrope_interleaved": True}},
@@ -325,7 +410,7 @@ def build(case):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=pathlib.Path)
-    checkpoint_cases.write_all(DENSE + MIXTURES + HALVES, parser.parse_args().out, build, [__file__])
+    checkpoint_cases.write_all(DENSE + MIXTURES + HYBRIDS + HALVES, parser.parse_args().out, build, [__file__])
 
 
 if __name__ == "__main__":

@@ -54,10 +54,13 @@ LAYOUTS = {
     "granite_swa": Layout(multiplier="residual_multiplier"),
     "granitemoe_swa": Layout(added="block_sparse_moe", also="shared_mlp", multiplier="residual_multiplier"),
     "granitemoe": Layout(added="block_sparse_moe", multiplier="residual_multiplier"),
+    "granitemoehybrid": Layout(added="block_sparse_moe", also="shared_mlp", multiplier="residual_multiplier"),
     "granitemoeshared": Layout(added="block_sparse_moe", also="shared_mlp", multiplier="residual_multiplier"),
     "llama4_text": Layout(added="feed_forward"),
     "mpt": Layout("blocks", "attn", "ffn.down_proj", "norm_f"),
     "persimmon": Layout(final_norm="final_layernorm"),
+    "lfm2": Layout(added="feed_forward", final_norm="embedding_norm"),
+    "lfm2_moe": Layout(added="feed_forward", final_norm="embedding_norm"),
     "mixtral": Layout(added="block_sparse_moe"),
     "olmo2": Layout(added="post_feedforward_layernorm"),
     "olmo3": Layout(added="post_feedforward_layernorm"),
@@ -123,6 +126,10 @@ if transformers.__version__ >= "5":
 
     for _modeling in (modeling_granite_swa, modeling_granitemoe_swa):
         _share_with_sinks(_modeling)
+
+
+# Their q_proj gives of each head as many rows of gates as of queries.
+GATED = ("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text")
 
 
 def load(folder, dtype):
@@ -199,24 +206,35 @@ def _norm(values):
     return _numpy(torch.linalg.vector_norm(values.double(), dim=-1))
 
 
+def _stack(blocks):
+    """One array a block, zeros where it is None."""
+    like = next(block for block in blocks if block is not None)
+    return np.stack([np.zeros_like(like) if block is None else block for block in blocks])
+
+
 class _Recorder:
     """Forward hooks on a decoder that keep the reduced values of one pass."""
 
     def __init__(self, decoder, layout):
         self.states, self.column_sum, self.attention_self = [], [], []
         self.prefix_sum, self.mlp_norm, self.learned_sink, self.last_raw = [], [], [], None
+        self.gates = []
         self._before = 0  # of `also`
         self._handles = []
         self._multiplier = getattr(decoder.config, layout.multiplier) if layout.multiplier else 1
         for layer in blocks_of(decoder):
-            added = operator.attrgetter(layout.added)(layer)
-            self._handles += [
-                getattr(layer, layout.attention).register_forward_hook(self._attention),
-                added.register_forward_hook(self._held if layout.also else self._added),
-                layer.register_forward_hook(self._layer),
-            ]
-            if layout.also:
-                self._handles.append(getattr(layer, layout.also).register_forward_hook(self._added))
+            attention = getattr(layer, layout.attention, None)
+            if attention is None:
+                self._handles.append(layer.register_forward_hook(self._no_attention))
+            else:
+                self._handles.append(attention.register_forward_hook(self._attention))
+                if decoder.config.model_type in GATED:
+                    self._handles.append(attention.q_proj.register_forward_hook(self._gate(attention)))
+            self._handles.append(layer.register_forward_hook(self._layer))
+            names = [layout.added, *([layout.also] if layout.also else [])]
+            parts = [part for name in names if (part := operator.attrgetter(name)(layer)) is not None]
+            self._handles += [part.register_forward_hook(self._held) for part in parts[:-1]]
+            self._handles.append(parts[-1].register_forward_hook(self._added))
         final_norm = getattr(decoder, layout.final_norm)
         if final_norm is not None:  # opt-350m has none
             self._handles.append(final_norm.register_forward_hook(self._final_norm))
@@ -234,6 +252,18 @@ class _Recorder:
             mass = 1 - weights.sum(dim=2, dtype=torch.float64)
             self.learned_sink.append(_numpy(mass.clamp(min=0)))
         return output[0], None
+
+    def _no_attention(self, _module, _inputs, _output):
+        """Nothing where a block has no softmax attention."""
+        for kept in (self.column_sum, self.attention_self, self.prefix_sum, self.gates):
+            kept.append(None)
+
+    def _gate(self, attention):
+        """The mean over channels of each head's gate, the second half of its rows of q_proj."""
+        def hook(_module, _inputs, output):
+            gate = output[0].unflatten(-1, (-1, 2, attention.head_dim))[:, :, 1].sigmoid()  # [T, H, D]
+            self.gates.append(_numpy(gate.double().mean(dim=-1).t()))
+        return hook
 
     def _held(self, _module, _inputs, output):
         self._before = _first(output)
@@ -264,13 +294,15 @@ class _Recorder:
             "ids": np.asarray(ids, dtype=np.int64),
             "hidden": np.stack(self.states),  # [L, T, C], the last as the decoder gives it
             "last_raw": self.last_raw,  # [T, C], before its final norm
-            "column_sum": np.stack(self.column_sum),  # [L, H, T]
-            "attention_self": np.stack(self.attention_self),  # [L, H, T]
-            "prefix64_column_sum": np.stack(self.prefix_sum),  # [L, H, min(64, T)]
+            "column_sum": _stack(self.column_sum),  # [L, H, T]
+            "attention_self": _stack(self.attention_self),  # [L, H, T]
+            "prefix64_column_sum": _stack(self.prefix_sum),  # [L, H, min(64, T)]
             "mlp_norm": np.stack(self.mlp_norm),  # [L, T]
         }
         if self.learned_sink:
             tensors["learned_sink_mass"] = np.stack(self.learned_sink)  # [L, H, T], per query
+        if any(gate is not None for gate in self.gates):
+            tensors["gates"] = _stack(self.gates)  # [L, H, T], mean over channels
         return tensors
 
 

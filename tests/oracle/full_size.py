@@ -68,7 +68,9 @@ def packed(tensors):
 
 def text_half(whole):
     """Names and shapes of the language model inside the whole, as it is saved alone."""
-    tensors = {f"model.{name}": list(tensor.shape) for name, tensor in whole.get_decoder().state_dict().items()}
+    decoder = whole.get_decoder()
+    found = revert_weight_conversion(decoder, dict(decoder.state_dict()))
+    tensors = {f"model.{name}": list(tensor.shape) for name, tensor in found.items()}
     head = whole.get_output_embeddings().weight
     if head is not whole.get_input_embeddings().weight:
         tensors["lm_head.weight"] = list(head.shape)

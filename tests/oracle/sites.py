@@ -8,6 +8,7 @@ is absent.
 import contextlib
 
 import torch
+import torch.nn.functional as F
 from safetensors.numpy import save_file
 
 LONGEST = 200  # positions; longer samples would take hundreds of megabytes
@@ -27,6 +28,10 @@ def _times(factor):
 
 def _half(number):
     return lambda _inputs, output: output.chunk(2, dim=-1)[number]
+
+
+def _silu(_inputs, output):
+    return F.silu(output)
 
 
 def _columns(first, count):
@@ -159,6 +164,13 @@ OF_FAMILY = {
     "gpt_neox": {**MEGATRON, "attn_out": ("attention", _output)},
     "granitemoe": {"mlp_in": ("block_sparse_moe", _input), "mlp_out": ("block_sparse_moe", _output)},
     "granitemoeshared": SHARED_MIXTURE,
+    "lfm2": {"attn_out": ("self_attn+conv", _output), "resid_mid": ("ffn_norm", _input),
+             "mlp_in": ("feed_forward", _input), "gate": ("feed_forward.w1", _output),
+             "up": ("feed_forward.w3", _output), "act": ("feed_forward.w1", _silu),
+             "product": ("feed_forward.w2", _input), "mlp_out": ("feed_forward", _output)},
+    "granitemoehybrid": {"attn_out": ("self_attn+mamba", _output), "mlp_in": ("shared_mlp", _input),
+                         "gate": None, "up": None, "act": None, "product": None,
+                         "mlp_out": ("block_sparse_moe+shared_mlp", _output)},
     "mixtral": {"mlp_in": ("block_sparse_moe", _input), "mlp_out": ("block_sparse_moe", _output)},
     "nemotron": NO_GATE,
     "olmo2": {**NORMS_AFTER, "resid_mid": ("mlp", _input)},
@@ -172,6 +184,11 @@ OF_FAMILY = {
 }
 
 
+OF_FAMILY["lfm2_moe"] = OF_FAMILY["lfm2"]
+for _family in ("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text"):
+    OF_FAMILY[_family] = {"attn_out": ("self_attn+linear_attn", _output)}
+
+
 def of_block(config):
     """Site -> (module of the block, what to read of its call)."""
     places = {**LLAMA, **_keys_and_values(config), **OF_FAMILY.get(config.model_type, {})}
@@ -179,6 +196,10 @@ def of_block(config):
         places["resid_mid"] = None
     if config.model_type == "falcon" and config.parallel_attn:
         places["resid_mid"] = None
+    if config.model_type == "granitemoehybrid" and config.num_local_experts == 0:
+        units = "shared_mlp.input_linear"
+        places.update(gate=(units, _half(0)), up=(units, _half(1)), act=("shared_mlp.activation", _output),
+                      product=("shared_mlp.output_linear", _input))
     if config.model_type.startswith("granite"):
         for site in ("attn_out", "mlp_out"):
             places[site] = (places[site][0], _times(config.residual_multiplier))

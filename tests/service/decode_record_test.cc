@@ -96,6 +96,10 @@ sinks::v1::SampleRecord FullRecord() {
   for (int i = 0; i < Filler::kRepeats; ++i) {
     record.mutable_compensation()->set_primary(i, 0.5F + 0.25F * static_cast<float>(i));
     record.set_learned_sink_mass(i, 0.125F + 0.25F * static_cast<float>(i));
+    record.set_attention_blocks(i, i);
+    record.mutable_gates()->set_all(i, 0.5F);
+    record.mutable_gates()->set_primary(i, 0.25F);
+    record.mutable_gates()->set_secondary(i, 0.75F + 0.125F * static_cast<float>(i));
   }
   record.mutable_outliers()->set_count(Filler::kRepeats);
   for (sinks::v1::OutlierToken& token : *record.mutable_outliers()->mutable_largest()) {
@@ -280,6 +284,17 @@ INSTANTIATE_TEST_SUITE_P(
         BadRecord{"LearnedSinksTooShort",
                   [](auto& record) { record.mutable_learned_sink_mass()->RemoveLast(); },
                   "learned_sink_mass", "1 values", "it has 2"},
+        BadRecord{"AttentionBlocksNotAscending",
+                  [](auto& record) { record.set_attention_blocks(1, 0); }, "attention_blocks[1]",
+                  "0", "blocks ascend, from 0 to 1"},
+        BadRecord{"CurveOfOtherBlocksThanHaveAttention",
+                  [](auto& record) { record.mutable_attention_blocks()->RemoveLast(); },
+                  "primary.score_curve", "2 values", "it has 1"},
+        BadRecord{"GateOverOne", [](auto& record) { record.mutable_gates()->set_primary(1, 2); },
+                  "gates.primary[1]", "2", kShare},
+        BadRecord{"GatesTooShort",
+                  [](auto& record) { record.mutable_gates()->mutable_all()->RemoveLast(); },
+                  "gates.all", "1 values", "it has 2"},
         BadRecord{"NegativeCells", [](auto& record) { record.mutable_sink_rate()->set_cells(-1); },
                   "sink_rate.cells", "-1", "it is from 0 to 2147483647"},
         BadRecord{"MoreHitsThanCells",

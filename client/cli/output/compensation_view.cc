@@ -16,7 +16,12 @@ using Counts = google::protobuf::Map<int32_t, int64_t>;
 
 constexpr int kBarWidth = 18;
 
-std::string WithInterval(double value, bool known, const v1::Interval& interval) {
+std::string IfPresent(bool present, double value) {
+  return present ? Fixed(value, 4) : kAbsent;
+}
+
+std::string WithInterval(bool present, double value, bool known, const v1::Interval& interval) {
+  if (!present) return kAbsent;
   if (!known) return Fixed(value, 4);
   return fmt::format("{} [{}, {}]", Fixed(value, 4), Fixed(interval.lower(), 4),
                      Fixed(interval.upper(), 4));
@@ -42,14 +47,14 @@ std::string Blocks(const v1::CompensationReport& report, const SummaryView& view
     const auto bar = [&](double value, double most, Style style) {
       return Cell(view.charts ? Bar(value, most, kBarWidth, terminal.unicode) : "", style);
     };
-    table.AddRow(
-        {std::to_string(i),
-         WithInterval(block.primary(), block.has_primary_interval(), block.primary_interval()),
-         bar(block.primary(), most_primary, Style::kCyan),
-         WithInterval(block.secondary(), block.has_secondary_interval(),
-                      block.secondary_interval()),
-         bar(block.secondary(), most_secondary, Style::kGreen), Fixed(block.rest(), 4),
-         Fixed(block.primary_norm(), 1)});
+    table.AddRow({std::to_string(i),
+                  WithInterval(block.has_primary(), block.primary(), block.has_primary_interval(),
+                               block.primary_interval()),
+                  bar(block.primary(), most_primary, Style::kCyan),
+                  WithInterval(block.has_secondary(), block.secondary(),
+                               block.has_secondary_interval(), block.secondary_interval()),
+                  bar(block.secondary(), most_secondary, Style::kGreen),
+                  IfPresent(block.has_rest(), block.rest()), Fixed(block.primary_norm(), 1)});
   }
   return table.Render(terminal.color_out);
 }

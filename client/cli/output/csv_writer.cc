@@ -1,9 +1,12 @@
 #include "client/cli/output/csv_writer.h"
 
+#include <algorithm>
+
 #include <fmt/ranges.h>
 
 #include "client/cli/output/csv_row.h"
 #include "client/cli/output/names.h"
+#include "client/cli/output/row_mean.h"
 
 namespace sinkd::cli {
 namespace {
@@ -13,7 +16,7 @@ namespace v1 = ::sinks::v1;
 constexpr std::string_view kSinkHeader =
     "sample_index,sample_id,tokens,prompt_tokens,window_start,window_end,undecided,role,position,"
     "token_id,token_text,kind,l_start,lifetime,layers,contiguous,margin,mlp_norm,state_norm,score,"
-    "score_maximum,score_curve,learned_sink_mass\r\n";
+    "score_maximum,score_curve,attention_blocks,learned_sink_mass\r\n";
 constexpr std::string_view kAlphaHeader = "sample_index,block,head,position,alpha\r\n";
 constexpr std::string_view kLevelHeader = "l_start,lifetime,kind,count\r\n";
 constexpr std::string_view kFitHeader =
@@ -22,7 +25,7 @@ constexpr std::string_view kFitHeader =
     "spearman_p\r\n";
 constexpr std::string_view kBlockHeader =
     "block,primary,primary_lower,primary_upper,secondary,secondary_lower,secondary_upper,rest,"
-    "primary_norm,samples_weakest_here,learned_sink_mass\r\n";
+    "primary_norm,samples_weakest_here,gate,gate_primary,gate_secondary,learned_sink_mass\r\n";
 constexpr std::string_view kRateHeader = "position,rate,hits,cells\r\n";
 
 std::string_view Header(const Sections& sections, bool alpha_rows) {
@@ -46,6 +49,7 @@ std::string SinkRow(const v1::SampleRecord& record, const v1::Sink& sink, const 
   row.AddIf(sink.has_state_norm(), sink.state_norm()).AddIf(sink.has_score(), sink.score());
   row.AddIf(sink.has_score_maximum(), sink.score_maximum());
   row.Add(fmt::format("{}", fmt::join(sink.score_curve(), " ")));
+  row.Add(fmt::format("{}", fmt::join(record.attention_blocks(), " ")));
   row.Add(fmt::format("{}", fmt::join(record.learned_sink_mass(), " ")));
   return row.Take();
 }
@@ -84,22 +88,38 @@ void WriteLevels(const v1::LevelReport& report, Output& output) {
   }
 }
 
-void WriteBlocks(const v1::CompensationReport& report, const v1::LearnedSinkReport& learned,
-                 Output& output) {
+// Where `block` stands among the blocks with attention; -1 where it has none.
+int PlaceOf(const v1::Summary& summary, int block) {
+  if (summary.attention_blocks_size() == 0) return block;
+  const auto& blocks = summary.attention_blocks();
+  const auto found = std::find(blocks.begin(), blocks.end(), block);
+  return found == blocks.end() ? -1 : static_cast<int>(found - blocks.begin());
+}
+
+void WriteBlocks(const v1::Summary& summary, Output& output) {
+  const v1::CompensationReport& report = summary.compensation();
+  const v1::LearnedSinkReport& learned = summary.learned_sinks();
+  const v1::GateReport& gates = summary.gates();
   for (int block = 0; block < report.blocks_size(); ++block) {
     const v1::BlockCompensation& values = report.blocks(block);
     const auto weakest = report.weakest_block().find(block);
     CsvRow row;
-    row.Add(block).Add(values.primary());
+    row.Add(block).AddIf(values.has_primary(), values.primary());
     row.AddIf(values.has_primary_interval(), values.primary_interval().lower());
     row.AddIf(values.has_primary_interval(), values.primary_interval().upper());
-    row.Add(values.secondary());
+    row.AddIf(values.has_secondary(), values.secondary());
     row.AddIf(values.has_secondary_interval(), values.secondary_interval().lower());
     row.AddIf(values.has_secondary_interval(), values.secondary_interval().upper());
-    row.Add(values.rest()).Add(values.primary_norm());
+    row.AddIf(values.has_rest(), values.rest()).Add(values.primary_norm());
     row.Add(weakest == report.weakest_block().end() ? int64_t{0} : weakest->second);
-    const bool has_mass = block < learned.mass_size();
-    row.AddIf(has_mass, has_mass ? learned.mass(block) : 0.0);
+    const int place = PlaceOf(summary, block);
+    for (const auto* values_of : {&gates.all(), &gates.primary(), &gates.secondary()}) {
+      const bool has_gate =
+          place >= 0 && (place + 1) * gates.heads() <= values_of->size() && gates.heads() > 0;
+      row.AddIf(has_gate, has_gate ? MeanOfRow(*values_of, place, gates.heads()) : 0.0);
+    }
+    const bool has_mass = place >= 0 && place < learned.mass_size();
+    row.AddIf(has_mass, has_mass ? learned.mass(place) : 0.0);
     output.Write(row.Take());
   }
 }
@@ -148,7 +168,7 @@ void CsvWriter::Summary(const v1::Summary& summary) {
     WriteFits("score", summary.regression().score(), output_);
     WriteFits("lifetime", summary.regression().lifetime(), output_);
   }
-  if (sections.compensation) WriteBlocks(summary.compensation(), summary.learned_sinks(), output_);
+  if (sections.compensation) WriteBlocks(summary, output_);
   if (sections.rate) WriteRates(summary.sink_rate(), output_);
 }
 

@@ -101,6 +101,10 @@ std::string Card(const v1::Model& model, const Terminal& terminal) {
   line("architecture", OrAbsent(model.architecture()));
   line("shape", fmt::format("{} blocks, hidden size {}, {} heads, {} kv heads", model.blocks(),
                             model.hidden_size(), model.heads(), model.kv_heads()));
+  if (model.attention_blocks_size() > 0) {
+    line("attention", fmt::format("softmax in {} of the blocks: {}", model.attention_blocks_size(),
+                                  fmt::join(model.attention_blocks(), " ")));
+  }
   line("vocabulary", Grouped(model.vocabulary_size()));
   line("longest sample", fmt::format("{} tokens", Grouped(model.max_positions())));
   line("chat template", model.has_chat_template() ? "yes" : "no");

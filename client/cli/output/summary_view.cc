@@ -8,6 +8,7 @@
 #include "client/cli/output/names.h"
 #include "client/cli/output/number_format.h"
 #include "client/cli/output/record_view.h"
+#include "client/cli/output/row_mean.h"
 #include "client/cli/output/table.h"
 #include "client/error_report.h"
 
@@ -65,6 +66,9 @@ std::string RenderSummary(const v1::Summary& summary, const SummaryView& view,
   if ((show.scores || show.compensation) && summary.has_learned_sinks()) {
     text += RenderLearnedSinks(summary.learned_sinks(), view, terminal);
   }
+  if ((show.scores || show.compensation) && summary.has_gates()) {
+    text += RenderGates(summary, view, terminal);
+  }
   if (show.rate && summary.has_sink_rate()) {
     text += RenderSinkRate(summary.sink_rate(), view, terminal);
   }
@@ -91,6 +95,28 @@ std::string RenderLearnedSinks(const v1::LearnedSinkReport& report, const Summar
                   Cell(view.charts ? Bar(mass, 1.0, 30, terminal.unicode) : "", Style::kCyan)});
   }
   return Heading("learned sinks: share of the attention that goes to no position", terminal) +
+         table.Render(terminal.color_out);
+}
+
+std::string RenderGates(const v1::Summary& summary, const SummaryView& view,
+                        const Terminal& terminal) {
+  const v1::GateReport& gates = summary.gates();
+  Table table({{"block"}, {"all"}, {"", Align::kLeft}, {"primary"}, {"secondary"}});
+  for (int place = 0; gates.heads() > 0 && (place + 1) * gates.heads() <= gates.all_size();
+       ++place) {
+    const auto mean = [&](const google::protobuf::RepeatedField<double>& values) -> std::string {
+      if ((place + 1) * gates.heads() > values.size()) return kAbsent;
+      return Fixed(MeanOfRow(values, place, gates.heads()), 4);
+    };
+    const double all = MeanOfRow(gates.all(), place, gates.heads());
+    const int block =
+        place < summary.attention_blocks_size() ? summary.attention_blocks(place) : place;
+    table.AddRow({std::to_string(block), mean(gates.all()),
+                  Cell(view.charts ? Bar(all, 1.0, 30, terminal.unicode) : "", Style::kCyan),
+                  mean(gates.primary()), mean(gates.secondary())});
+  }
+  return Heading("gates: how much of attention's output is let through, mean over heads",
+                 terminal) +
          table.Render(terminal.color_out);
 }
 

@@ -30,6 +30,8 @@ std::string RenderCompensation(const sinks::v1::CompensationReport& report, cons
                                const Terminal& terminal);
 std::string RenderLearnedSinks(const sinks::v1::LearnedSinkReport& report, const SummaryView& view,
                                const Terminal& terminal);
+std::string RenderGates(const sinks::v1::Summary& summary, const SummaryView& view,
+                        const Terminal& terminal);
 std::string RenderSinkRate(const sinks::v1::SinkRateReport& report, const SummaryView& view,
                            const Terminal& terminal);
 

@@ -59,16 +59,17 @@ def blocks(summary: records.Summary, ax: Axes | None) -> Axes:
     """Attention of primary and secondary sinks by block, with their intervals; the primary sink's norm beside."""
     ax = _axes(ax)
     rows = summary.compensation.blocks
-    at = list(range(len(rows)))
+    at = list(summary.attention_blocks) or list(range(len(rows)))  # the blocks that have attention
     for name in ("primary", "secondary"):
-        ax.plot(at, [getattr(each, name) for each in rows], color=COLORS[name], label=name)
-        intervals = [getattr(each, f"{name}_interval") for each in rows if each.HasField(f"{name}_interval")]
+        attending = [rows[block] for block in at]
+        ax.plot(at, [getattr(each, name) for each in attending], color=COLORS[name], label=name)
+        intervals = [getattr(each, f"{name}_interval") for each in attending if each.HasField(f"{name}_interval")]
         if len(intervals) == len(at):
             low, high = [each.lower for each in intervals], [each.upper for each in intervals]
             ax.fill_between(at, low, high, color=COLORS[name], alpha=0.2, linewidth=0)
     ax.legend(loc="upper left")
     norms = ax.twinx()
-    norms.plot(at, [each.primary_norm for each in rows], ":", color=COLORS["rest"])
+    norms.plot(range(len(rows)), [each.primary_norm for each in rows], ":", color=COLORS["rest"])
     norms.set_ylabel("norm of the primary sink (dotted)")
     return _labelled(ax, "block", "attention", "compensation")
 

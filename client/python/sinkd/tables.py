@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -151,12 +151,25 @@ def _fits(summary: records.Summary) -> Iterator[Row]:
             yield {"y": y}, (fit, result)
 
 
+def _mean_of_row(values: Sequence[float], row: int, columns: int) -> float | None:
+    """The mean of one row of a matrix, row-major; None where there is no such row."""
+    found = values[row * columns : (row + 1) * columns]
+    return sum(found) / columns if found else None
+
+
 def _blocks(summary: records.Summary) -> Iterator[Row]:
-    report, mass = summary.compensation, summary.learned_sinks.mass
+    report, mass, gates = summary.compensation, summary.learned_sinks.mass, summary.gates
+    attending = list(summary.attention_blocks) or range(len(report.blocks))
+    places = {block: place for place, block in enumerate(attending)}
     for at, block in enumerate(report.blocks):
-        weakest = report.weakest_block.get(at, 0)
-        learned = mass[at] if at < len(mass) else None
-        yield {"block": at, "samples_weakest_here": weakest, "learned_sink_mass": learned}, (block,)
+        row: dict[str, Any] = {"block": at, "samples_weakest_here": report.weakest_block.get(at, 0)}
+        place = places.get(at)
+        if place is not None:
+            row["learned_sink_mass"] = mass[place] if place < len(mass) else None
+            row["gate"] = _mean_of_row(gates.all, place, gates.heads)
+            row["gate_primary"] = _mean_of_row(gates.primary, place, gates.heads)
+            row["gate_secondary"] = _mean_of_row(gates.secondary, place, gates.heads)
+        yield row, (block,)
 
 
 def _rates(summary: records.Summary) -> Iterator[Row]:
@@ -195,7 +208,7 @@ RECORD_TABLES = {
     "sinks": Table(
         "sample_index sample_id tokens=positions prompt_tokens? window_start window_end undecided role:text "
         "position token_id token_text kind l_start lifetime layers contiguous margin? mlp_norm? state_norm? "
-        "score? score_maximum? score_curve learned_sink_mass",
+        "score? score_maximum? score_curve attention_blocks learned_sink_mass",
         (records.Sink, records.SampleRecord),
         _sinks,
     ),
@@ -221,9 +234,10 @@ SUMMARY_TABLES = {
         _fits,
     ),
     "blocks": Table(
-        "block:int64 primary primary_lower=primary_interval.lower? primary_upper=primary_interval.upper? "
-        "secondary secondary_lower=secondary_interval.lower? secondary_upper=secondary_interval.upper? "
-        "rest primary_norm samples_weakest_here:int64 learned_sink_mass:float64?",
+        "block:int64 primary? primary_lower=primary_interval.lower? primary_upper=primary_interval.upper? "
+        "secondary? secondary_lower=secondary_interval.lower? secondary_upper=secondary_interval.upper? "
+        "rest? primary_norm samples_weakest_here:int64 gate:float64? gate_primary:float64? "
+        "gate_secondary:float64? learned_sink_mass:float64?",
         (records.BlockCompensation,),
         _blocks,
     ),

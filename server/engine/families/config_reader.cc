@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <set>
 
 #include "server/base/json.h"
@@ -22,6 +23,11 @@ absl::Status BadFile(std::string_view file, std::string_view what, std::string_v
   return FailedPrecondition(
       StrCat(file, ": ", what),
       {.reason = "BAD_CONFIG", .subject = std::string(file), .fix = std::string(fix)});
+}
+
+// How transformers 5 writes what JSON has no number for.
+bool IsInfinity(const Json& value) {
+  return value.is_object() && value.size() == 1 && value.value("__float__", Json()) == "Infinity";
 }
 
 }  // namespace
@@ -194,12 +200,17 @@ absl::StatusOr<std::vector<std::string>> ConfigReader::RepeatedTexts(std::string
   return all;
 }
 
-absl::StatusOr<std::vector<double>> ConfigReader::NumberList(std::string_view key) const {
+absl::StatusOr<std::vector<double>> ConfigReader::NumberList(std::string_view key,
+                                                             bool infinite_too) const {
   const Json* const found = Value(key);
   if (found == nullptr) return std::vector<double>();
   std::vector<double> list;
   if (!found->is_array()) return Error(key, "is not a list of numbers", kRestore);
   for (const Json& item : *found) {
+    if (infinite_too && IsInfinity(item)) {
+      list.push_back(std::numeric_limits<double>::infinity());
+      continue;
+    }
     if (!item.is_number() || !std::isfinite(item.get<double>())) {
       return Error(key, "is not a list of numbers", kRestore);
     }

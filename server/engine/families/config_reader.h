@@ -42,7 +42,8 @@ class ConfigReader {
   absl::StatusOr<std::string> TextOr(std::string_view key, std::string_view absent) const;
   // Lists; an absent key gives an empty one.
   absl::StatusOr<std::vector<std::string>> TextList(std::string_view key) const;
-  absl::StatusOr<std::vector<double>> NumberList(std::string_view key) const;
+  absl::StatusOr<std::vector<double>> NumberList(std::string_view key,
+                                                 bool infinite_too = false) const;
   // [[["a", "b"], 2], ...]: lists of strings, each as often as the number beside it says, one after
   // the other; at most `maximum` strings.
   absl::StatusOr<std::vector<std::string>> RepeatedTexts(std::string_view key,

@@ -1,6 +1,8 @@
 #include "server/engine/families/decoder_keys.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
@@ -20,26 +22,42 @@ absl::StatusOr<int64_t> SizeUnless(const ConfigReader& config, std::string_view 
   return absent > 0 ? config.SizeOr(key, absent, maximum) : config.Size(key, maximum);
 }
 
-// Which blocks slide; empty where the key is absent.
-absl::StatusOr<std::vector<bool>> ReadLayerTypes(const ConfigReader& config,
-                                                 const DecoderSpec& spec) {
-  SINKD_ASSIGN_OR_RETURN(const std::vector<std::string> types, config.TextList("layer_types"));
+// What layer_types calls a block.
+std::string_view LayerType(const DecoderSpec& spec, size_t block) {
+  switch (spec.MixerOf(static_cast<int64_t>(block))) {
+    case Mixer::kShortConvolution:
+      return "conv";
+    case Mixer::kGatedDelta:
+    case Mixer::kMamba2:
+      return "linear_attention";
+    case Mixer::kAttention:
+      if (block < spec.chunk.size() && spec.chunk[block] > 0) return "chunked_attention";
+      return spec.window[block] > 0 ? "sliding_attention" : "full_attention";
+  }
+  return "";
+}
+
+// One type a block; empty where the key is absent.
+absl::StatusOr<std::vector<std::string>> ReadLayerTypes(const ConfigReader& config,
+                                                        const DecoderSpec& spec) {
+  static constexpr std::string_view kKnown[] = {"full_attention", "sliding_attention",
+                                                "chunked_attention", "conv", "linear_attention"};
+  SINKD_ASSIGN_OR_RETURN(std::vector<std::string> types, config.TextList("layer_types"));
   if (!types.empty() && types.size() != spec.window.size()) {
     return config.Error("layer_types", StrCat("does not name ", spec.blocks, " blocks"),
                         "list one type per block");
   }
-  std::vector<bool> sliding;
-  for (const std::string& type : types) {
-    const size_t l = sliding.size();
-    sliding.push_back(type == "sliding_attention");
-    if (type == "chunked_attention" && l < spec.chunk.size() && spec.chunk[l] > 0) continue;
-    // "attention" is what transformers called it before.
-    if (sliding.back() || type == "full_attention" || type == "attention") continue;
+  for (std::string& type : types) {
+    // As transformers called them before.
+    if (type == "attention") type = "full_attention";
+    if (type == "mamba") type = "linear_attention";
+    if (std::find(std::begin(kKnown), std::end(kKnown), type) != std::end(kKnown)) continue;
     return config.Error("layer_types",
                         StrCat("names ", Shorten(type), ", which this server cannot compute"),
-                        "use a model whose blocks are full_attention or sliding_attention");
+                        "use a model whose blocks are full_attention, sliding_attention, conv or "
+                        "linear_attention");
   }
-  return sliding;
+  return types;
 }
 
 }  // namespace
@@ -162,9 +180,10 @@ absl::StatusOr<int64_t> ReadWindow(const ConfigReader& config, int64_t absent) {
 
 absl::Status ReadWindows(const ConfigReader& config, int64_t window,
                          const std::function<bool(int64_t)>& slides, DecoderSpec& spec) {
-  SINKD_ASSIGN_OR_RETURN(const std::vector<bool> types, ReadLayerTypes(config, spec));
+  SINKD_ASSIGN_OR_RETURN(const std::vector<std::string> types, ReadLayerTypes(config, spec));
   for (size_t l = 0; l < spec.window.size(); ++l) {
-    const bool sliding = types.empty() ? slides(static_cast<int64_t>(l)) : types[l];
+    const bool sliding =
+        types.empty() ? slides(static_cast<int64_t>(l)) : types[l] == "sliding_attention";
     if (sliding && window == 0) {
       return config.Error("sliding_window", StrCat("is not set, and block ", l, " slides"),
                           "set the window, or name the block full_attention in layer_types");
@@ -174,14 +193,27 @@ absl::Status ReadWindows(const ConfigReader& config, int64_t window,
   return absl::OkStatus();
 }
 
+absl::Status ReadMixers(const ConfigReader& config, Mixer mixer,
+                        const std::function<bool(int64_t)>& mixes, DecoderSpec& spec) {
+  SINKD_ASSIGN_OR_RETURN(const std::vector<std::string> types, ReadLayerTypes(config, spec));
+  spec.mixer.assign(spec.window.size(), Mixer::kAttention);
+  for (size_t l = 0; l < spec.mixer.size(); ++l) {
+    const bool attends =
+        types.empty() ? !mixes(static_cast<int64_t>(l)) : types[l] == "full_attention";
+    if (!attends) spec.mixer[l] = mixer;
+  }
+  return CheckLayerTypes(config, spec);
+}
+
 absl::Status CheckLayerTypes(const ConfigReader& config, const DecoderSpec& spec) {
-  SINKD_ASSIGN_OR_RETURN(const std::vector<bool> types, ReadLayerTypes(config, spec));
+  SINKD_ASSIGN_OR_RETURN(const std::vector<std::string> types, ReadLayerTypes(config, spec));
   for (size_t l = 0; l < types.size(); ++l) {
-    if (types[l] == (spec.window[l] > 0)) continue;
+    const std::string_view computed = LayerType(spec, l);
+    if (types[l] == computed) continue;
     return config.Error(
         "layer_types",
-        StrCat("calls block ", l, types[l] ? " sliding" : " full", ", but a model of this type ",
-               types[l] ? "attends to all positions" : "slides", " there, whatever the key says"),
+        StrCat("calls block ", l, " ", types[l], ", but in a model of this type it is ", computed,
+               ", whatever the key says"),
         "use the model_type of a family with layer_types, or remove the key");
   }
   return absl::OkStatus();

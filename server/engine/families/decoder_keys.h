@@ -19,6 +19,7 @@ inline constexpr int64_t kMaxHeads = 4096;
 inline constexpr int64_t kMaxVocabulary = int64_t{1} << 24;
 inline constexpr int64_t kMaxPositions = int64_t{1} << 30;
 inline constexpr int64_t kMaxExperts = 4096;
+inline constexpr int64_t kMaxTaps = 256;
 
 // The keys of the sizes every family has, and what an absent one stands for; 0: it is required.
 struct SizeKeys {
@@ -73,6 +74,11 @@ absl::StatusOr<int64_t> ReadWindow(const ConfigReader& config, int64_t absent);
 // are neither that nor "full_attention", are errors.
 absl::Status ReadWindows(const ConfigReader& config, int64_t window,
                          const std::function<bool(int64_t)>& slides, DecoderSpec& spec);
+
+// Sets `mixer` on the blocks that layer_types does not call "full_attention", or, when the key is
+// absent, on those for which `mixes` says so. Names of other mixers are errors.
+absl::Status ReadMixers(const ConfigReader& config, Mixer mixer,
+                        const std::function<bool(int64_t)>& mixes, DecoderSpec& spec);
 
 // For families that have no layer_types: one that is written describes the windows that the
 // reference computes with, or is an error.

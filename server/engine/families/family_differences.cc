@@ -222,6 +222,13 @@ constexpr SiteDifference kGranitemoeSwa[] = {
     {"mlp_out", 8.8e-07, 0.72},   {"resid_post", 4.3e-07, 0.61}, {"final_norm", 4.9e-07, 0.60},
     {"alpha", 3.6e-07, 0.69},
 };
+constexpr SiteDifference kGranitemoehybrid[] = {
+    {"resid_pre", 9.7e-07, 0.53},  {"key", 7.3e-07, 0.75},       {"value", 8.0e-07, 0.74},
+    {"attn_out", 6.1e-06, 0.71},   {"resid_mid", 2.5e-06, 0.51}, {"mlp_in", 2.4e-06, 0.52},
+    {"gate", 2.2e-06, 0.57},       {"up", 2.3e-06, 0.58},        {"act", 2.0e-06, 0.54},
+    {"product", 2.7e-06, 0.57},    {"mlp_out", 2.6e-06, 0.67},   {"resid_post", 2.4e-06, 0.49},
+    {"final_norm", 2.6e-06, 0.49}, {"alpha", 1.8e-07, 0.76},
+};
 constexpr SiteDifference kGranitemoeshared[] = {
     {"resid_pre", 2.7e-07, 0.69}, {"key", 5.8e-07, 0.80},        {"value", 4.5e-07, 0.80},
     {"attn_out", 1.7e-06, 0.63},  {"resid_mid", 2.9e-07, 0.62},  {"mlp_in", 2.9e-07, 0.62},
@@ -254,6 +261,20 @@ constexpr SiteDifference kKimiK25[] = {
     {"gate", 6.4e-07, 0.82},       {"up", 6.4e-07, 0.84},        {"act", 6.2e-07, 0.80},
     {"product", 1.2e-06, 0.78},    {"mlp_out", 3.6e-06, 0.86},   {"resid_post", 1.9e-06, 0.85},
     {"final_norm", 2.0e-06, 0.93}, {"alpha", 4.6e-07, 1.05},
+};
+constexpr SiteDifference kLfm2[] = {
+    {"resid_pre", 3.4e-07, 0.65},  {"key", 5.1e-07, 0.81},       {"value", 5.3e-07, 0.81},
+    {"attn_out", 1.1e-06, 0.74},   {"resid_mid", 5.3e-07, 0.60}, {"mlp_in", 5.8e-07, 0.62},
+    {"gate", 6.0e-07, 0.73},       {"up", 6.1e-07, 0.74},        {"act", 6.9e-07, 0.71},
+    {"product", 9.3e-07, 0.72},    {"mlp_out", 9.1e-07, 0.75},   {"resid_post", 6.0e-07, 0.59},
+    {"final_norm", 5.6e-07, 0.60}, {"alpha", 1.2e-07, 0.51},
+};
+constexpr SiteDifference kLfm2Moe[] = {
+    {"resid_pre", 4.9e-07, 0.74},  {"key", 4.2e-07, 0.80},       {"value", 3.7e-07, 0.83},
+    {"attn_out", 1.4e-06, 0.77},   {"resid_mid", 4.9e-07, 0.70}, {"mlp_in", 5.4e-07, 0.65},
+    {"gate", 2.9e-07, 0.86},       {"up", 2.9e-07, 0.89},        {"act", 3.7e-07, 0.79},
+    {"product", 5.8e-07, 0.84},    {"mlp_out", 8.9e-07, 0.75},   {"resid_post", 7.1e-07, 0.68},
+    {"final_norm", 7.2e-07, 0.66}, {"alpha", 8.9e-08, 0.51},
 };
 constexpr SiteDifference kLlama[] = {
     {"resid_pre", 1.1e-06, 0.68},  {"key", 1.4e-06, 0.75},       {"value", 1.4e-06, 0.75},
@@ -438,12 +459,45 @@ constexpr SiteDifference kQwen3[] = {
     {"product", 1.1e-06, 0.73},    {"mlp_out", 1.1e-06, 0.75},   {"resid_post", 6.4e-07, 0.54},
     {"final_norm", 6.3e-07, 0.61}, {"alpha", 7.2e-07, 0.63},
 };
+constexpr SiteDifference kQwen35[] = {
+    {"resid_pre", 2.4e-06, 0.75},  {"key", 2.5e-06, 0.80},       {"value", 2.8e-06, 0.80},
+    {"attn_out", 3.9e-06, 0.83},   {"resid_mid", 2.4e-06, 0.75}, {"mlp_in", 2.3e-06, 0.78},
+    {"gate", 2.9e-06, 0.81},       {"up", 2.3e-06, 0.82},        {"act", 2.5e-06, 0.80},
+    {"product", 3.7e-06, 0.82},    {"mlp_out", 3.3e-06, 0.82},   {"resid_post", 2.4e-06, 0.73},
+    {"final_norm", 2.2e-06, 0.76}, {"alpha", 1.5e-07, 0.75},
+};
+constexpr SiteDifference kQwen35Moe[] = {
+    {"resid_pre", 2.4e-06, 0.71}, {"key", 2.5e-06, 0.66},        {"value", 2.3e-06, 0.65},
+    {"attn_out", 3.7e-06, 0.67},  {"resid_mid", 2.4e-06, 0.68},  {"mlp_in", 2.6e-06, 0.68},
+    {"mlp_out", 5.7e-06, 0.67},   {"resid_post", 3.1e-06, 0.68}, {"final_norm", 3.0e-06, 0.64},
+    {"alpha", 1.6e-07, 0.82},
+};
+constexpr SiteDifference kQwen35MoeText[] = {
+    {"resid_pre", 2.0e-06, 0.73}, {"key", 1.7e-06, 0.71},        {"value", 2.0e-06, 0.76},
+    {"attn_out", 5.6e-06, 0.72},  {"resid_mid", 2.1e-06, 0.72},  {"mlp_in", 1.7e-06, 0.70},
+    {"mlp_out", 3.2e-06, 0.72},   {"resid_post", 2.6e-06, 0.70}, {"final_norm", 2.8e-06, 0.68},
+    {"alpha", 1.8e-07, 0.71},
+};
+constexpr SiteDifference kQwen35Text[] = {
+    {"resid_pre", 2.2e-06, 0.71},  {"key", 2.4e-06, 0.76},       {"value", 2.9e-06, 0.78},
+    {"attn_out", 5.3e-06, 0.82},   {"resid_mid", 2.2e-06, 0.70}, {"mlp_in", 2.2e-06, 0.76},
+    {"gate", 2.4e-06, 0.80},       {"up", 2.6e-06, 0.80},        {"act", 3.1e-06, 0.79},
+    {"product", 3.3e-06, 0.79},    {"mlp_out", 3.6e-06, 0.79},   {"resid_post", 2.3e-06, 0.68},
+    {"final_norm", 2.2e-06, 0.74}, {"alpha", 1.2e-07, 0.72},
+};
 constexpr SiteDifference kQwen3Moe[] = {
     {"resid_pre", 5.6e-07, 0.64},  {"key", 6.3e-07, 0.77},       {"value", 5.8e-07, 0.78},
     {"attn_out", 1.1e-06, 0.87},   {"resid_mid", 5.8e-07, 0.62}, {"mlp_in", 5.9e-07, 0.60},
     {"gate", 5.1e-07, 0.73},       {"up", 5.2e-07, 0.74},        {"act", 6.0e-07, 0.72},
     {"product", 8.7e-07, 0.73},    {"mlp_out", 1.6e-06, 0.71},   {"resid_post", 5.7e-07, 0.60},
     {"final_norm", 5.4e-07, 0.58}, {"alpha", 3.3e-07, 0.63},
+};
+constexpr SiteDifference kQwen3Next[] = {
+    {"resid_pre", 1.8e-06, 0.75},  {"key", 2.3e-06, 0.70},       {"value", 1.7e-06, 0.71},
+    {"attn_out", 3.6e-06, 0.68},   {"resid_mid", 1.8e-06, 0.72}, {"mlp_in", 1.9e-06, 0.70},
+    {"gate", 2.0e-06, 0.76},       {"up", 1.7e-06, 0.75},        {"act", 1.7e-06, 0.77},
+    {"product", 2.6e-06, 0.76},    {"mlp_out", 4.2e-06, 0.74},   {"resid_post", 2.3e-06, 0.72},
+    {"final_norm", 2.4e-06, 0.71}, {"alpha", 2.4e-07, 0.69},
 };
 constexpr SiteDifference kQwen3Vl[] = {
     {"resid_pre", 3.0e-07, 0.29},  {"key", 4.4e-07, 0.64},       {"value", 3.8e-07, 0.65},
@@ -543,11 +597,14 @@ std::span<const SiteDifference> DifferencesOf(std::string_view model_type) {
   if (model_type == "granite_swa") return kGraniteSwa;
   if (model_type == "granitemoe") return kGranitemoe;
   if (model_type == "granitemoe_swa") return kGranitemoeSwa;
+  if (model_type == "granitemoehybrid") return kGranitemoehybrid;
   if (model_type == "granitemoeshared") return kGranitemoeshared;
   if (model_type == "helium") return kHelium;
   if (model_type == "hunyuan_v1_dense") return kHunyuanV1Dense;
   if (model_type == "hunyuan_v1_moe") return kHunyuanV1Moe;
   if (model_type == "kimi_k25") return kKimiK25;
+  if (model_type == "lfm2") return kLfm2;
+  if (model_type == "lfm2_moe") return kLfm2Moe;
   if (model_type == "llama") return kLlama;
   if (model_type == "llama4") return kLlama4;
   if (model_type == "llama4_text") return kLlama4Text;
@@ -575,7 +632,12 @@ std::span<const SiteDifference> DifferencesOf(std::string_view model_type) {
   if (model_type == "qwen2_moe") return kQwen2Moe;
   if (model_type == "qwen2_vl") return kQwen2Vl;
   if (model_type == "qwen3") return kQwen3;
+  if (model_type == "qwen3_5") return kQwen35;
+  if (model_type == "qwen3_5_moe") return kQwen35Moe;
+  if (model_type == "qwen3_5_moe_text") return kQwen35MoeText;
+  if (model_type == "qwen3_5_text") return kQwen35Text;
   if (model_type == "qwen3_moe") return kQwen3Moe;
+  if (model_type == "qwen3_next") return kQwen3Next;
   if (model_type == "qwen3_vl") return kQwen3Vl;
   if (model_type == "qwen3_vl_moe") return kQwen3VlMoe;
   if (model_type == "seed_oss") return kSeedOss;

@@ -67,11 +67,20 @@ constexpr KnownModel kGranite[] = {
 constexpr KnownModel kGranitemoe[] = {
     {"ibm-granite/granite-3.1-1b-a400m-instruct", 1'334'628'352, 2'669'256'704},
 };
+constexpr KnownModel kGranitemoehybrid[] = {
+    {"ibm-granite/granite-4.0-h-tiny", 6'939'037'248, 13'878'074'496},
+};
 constexpr KnownModel kHelium[] = {
     {"kyutai/helium-1-preview-2b", 2'172'643'840, 4'099'527'680},
 };
 constexpr KnownModel kHunyuanV1Dense[] = {
     {"tencent/Hunyuan-1.8B-Instruct", 1'791'080'448, 3'582'160'896},
+};
+constexpr KnownModel kLfm2[] = {
+    {"LiquidAI/LFM2-1.2B", 1'170'340'608, 2'340'681'216},
+};
+constexpr KnownModel kLfm2Moe[] = {
+    {"LiquidAI/LFM2-8B-A1B", 8'339'930'560, 16'679'861'120},
 };
 constexpr KnownModel kLlama[] = {
     {"meta-llama/Llama-2-7b-hf", 6'738'415'616, 13'214'687'232},
@@ -151,6 +160,15 @@ constexpr KnownModel kQwen2[] = {
 };
 constexpr KnownModel kQwen3Moe[] = {
     {"Qwen/Qwen3-30B-A3B", 30'532'122'624, 60'441'915'392},
+};
+constexpr KnownModel kQwen3Next[] = {
+    {"Qwen/Qwen3-Next-80B-A3B-Instruct", 79'674'391'296, 158'726'452'736},
+};
+constexpr KnownModel kQwen35[] = {
+    {"Qwen/Qwen3.5-9B", 9'409'813'744, 15'873'369'088},
+};
+constexpr KnownModel kQwen35Moe[] = {
+    {"Qwen/Qwen3.5-35B-A3B", 35'107'181'936, 68'304'102'656},
 };
 constexpr KnownModel kQwen3Vl[] = {
     {"Qwen/Qwen3-VL-4B-Instruct", 4'437'815'808, 8'044'936'192},
@@ -321,6 +339,10 @@ std::span<const FamilyFacts> AllFamilyFacts() {
             "mixture of experts, multipliers as in granite", "", kGranitemoe, kReference5),
       Facts("granitemoe_swa", "Granite mixtures with windows",
             "as granite_swa and granitemoeshared", "", {}, kReference5),
+      Facts(
+          "granitemoehybrid", "Granite 4.0 350M to H-Small",
+          "Mamba2 in most blocks, softmax attention in the others; multipliers, some with experts",
+          "", kGranitemoehybrid, kReference5),
       Facts("granitemoeshared", "Granite mixtures with a shared expert",
             "as granitemoe; an expert that every token passes", "", {}, kReference5),
       Facts("helium", "Helium 1", "interleaved rotary", "", kHelium, kReference5),
@@ -330,6 +352,11 @@ std::span<const FamilyFacts> AllFamilyFacts() {
             "mixture of experts with a shared one, norms on q and k after rotary", "", {},
             kReference5),
       Facts("kimi_k25", "Kimi K2.5, its text half", "as deepseek_v3", "", {}, kReference5),
+      Facts("lfm2", "LFM2 350M to 2.6B, LFM2.5",
+            "short convolutions in most blocks, softmax attention in the others", "", kLfm2,
+            kReference5),
+      Facts("lfm2_moe", "LFM2 8B-A1B", "as lfm2; experts chosen by sigmoids", "", kLfm2Moe,
+            kReference5),
       Facts("llama", "Llama 2 to 3.2, CodeLlama, SmolLM2, R1-Distill-Llama",
             "llama3 and other rotary scalings",
             "Llama 2 to 3.1, CodeLlama and R1-Distill-Llama-8B are in the model list of its code",
@@ -394,8 +421,21 @@ std::span<const FamilyFacts> AllFamilyFacts() {
       Facts("qwen3", "Qwen3", "norms on q and k, windows by flag",
             "six sink levels in Qwen3-14B; its published runs of Qwen3-4B-Base start at layer 16",
             kQwen3),
+      Facts("qwen3_5", "Qwen3.5 0.8B to 27B, their text half",
+            "as qwen3_5_text; the vision half is left alone", "", kQwen35, kReference5),
+      Facts("qwen3_5_moe", "Qwen3.5 35B-A3B to 397B-A17B, their text half",
+            "as qwen3_5_moe_text; the vision half is left alone", "", kQwen35Moe, kReference5),
+      Facts("qwen3_5_moe_text", "text models made from qwen3_5_moe",
+            "as qwen3_5_text; mixture of experts with a gated shared one", "", {}, kReference5),
+      Facts("qwen3_5_text", "text models made from qwen3_5",
+            "gated delta rules in three of four blocks, gated softmax attention in the fourth", "",
+            {}, kReference5),
       Facts("qwen3_moe", "Qwen3-30B-A3B and kin", "mixture of experts, norms on q and k", "",
             kQwen3Moe),
+      Facts("qwen3_next", "Qwen3-Next 80B-A3B, Qwen3-Coder-Next",
+            "gated delta rules in three of four blocks, gated softmax attention in the fourth, "
+            "experts with a gated shared one",
+            "", kQwen3Next, kReference5),
       Facts("qwen3_vl", "Qwen3-VL, its text half", "as qwen3", "", kQwen3Vl, kReference5),
       Facts("qwen3_vl_moe", "Qwen3-VL mixtures, their text half", "as qwen3_moe", "", {},
             kReference5),

@@ -174,9 +174,9 @@ absl::Status ReadSparseBlocks(const ConfigReader& config, DecoderSpec& spec) {
   return absl::OkStatus();
 }
 
-absl::Status ReadFirstDense(const ConfigReader& config, int64_t absent, DecoderSpec& spec) {
-  constexpr char kKey[] = "first_k_dense_replace";
-  SINKD_ASSIGN_OR_RETURN(const double dense, config.NumberOr(kKey, static_cast<double>(absent)));
+absl::Status ReadFirstDense(const ConfigReader& config, int64_t absent, DecoderSpec& spec,
+                            std::string_view key) {
+  SINKD_ASSIGN_OR_RETURN(const double dense, config.NumberOr(key, static_cast<double>(absent)));
   for (int64_t l = 0; l < spec.blocks; ++l) {
     spec.experts.in_block[static_cast<size_t>(l)] = static_cast<double>(l) >= dense;
   }

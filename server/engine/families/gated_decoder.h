@@ -90,8 +90,9 @@ absl::Status ReadGroups(const ConfigReader& config, const RouterDefaults& defaul
 // A block is dense where mlp_only_layers or decoder_sparse_step says so.
 absl::Status ReadSparseBlocks(const ConfigReader& config, DecoderSpec& spec);
 
-// The first blocks are dense, as many as first_k_dense_replace says.
-absl::Status ReadFirstDense(const ConfigReader& config, int64_t absent, DecoderSpec& spec);
+// The first blocks are dense, as many as `key` says.
+absl::Status ReadFirstDense(const ConfigReader& config, int64_t absent, DecoderSpec& spec,
+                            std::string_view key = "first_k_dense_replace");
 
 // mlp_layer_types says which blocks are dense; where it is absent, the first one.
 absl::Status ReadMlpTypes(const ConfigReader& config, DecoderSpec& spec);

@@ -1,12 +1,14 @@
-// granite, granitemoe and granitemoeshared: Granite 3 and 4 dense models and mixtures of experts.
-// Multipliers of embedding, residual, attention and logits. granite_swa and granitemoe_swa: windows
-// in three of four blocks, a learned sink for each head, a rotation of its own in each block.
+// granite, granitemoe, granitemoeshared and granitemoehybrid: Granite 3 and 4, dense models and
+// mixtures of experts. Multipliers of embedding, residual, attention and logits; Mamba2 in most
+// blocks of the hybrid ones. granite_swa and granitemoe_swa: windows in three of four blocks, a
+// learned sink for each head, a rotation of its own in each block.
 #include "server/engine/families/gated_decoder.h"
 
 #include <algorithm>
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/engine/families/mamba_keys.h"
 
 namespace sinkd {
 namespace {
@@ -64,6 +66,17 @@ absl::Status ReadWindowsAndSinks(const ConfigReader& config, DecoderPlan& plan) 
   return absl::OkStatus();
 }
 
+absl::Status ReadStackedExperts(const ConfigReader& config, DecoderPlan& plan) {
+  SINKD_RETURN_IF_ERROR(ReadExperts(config, "intermediate_size", plan.spec));
+  plan.spec.experts.routing = Routing::kTopThenSoftmax;
+  plan.names.experts = ExpertLayout::kStackedOutIn;
+  BlockWeightNames& names = plan.names.block;
+  names.router = "block_sparse_moe.router.layer";
+  names.expert_gate = "block_sparse_moe.input_linear";
+  names.expert_down = "block_sparse_moe.output_linear";
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<DecoderPlan> PlanGraniteSwa(const ConfigReader& config) {
@@ -93,13 +106,7 @@ absl::StatusOr<DecoderPlan> PlanGranite(const ConfigReader& config) {
 
 absl::StatusOr<DecoderPlan> PlanGraniteMoe(const ConfigReader& config) {
   SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanAny(config));
-  SINKD_RETURN_IF_ERROR(ReadExperts(config, "intermediate_size", plan.spec));
-  plan.spec.experts.routing = Routing::kTopThenSoftmax;
-  plan.names.experts = ExpertLayout::kStackedOutIn;
-  BlockWeightNames& names = plan.names.block;
-  names.router = "block_sparse_moe.router.layer";
-  names.expert_gate = "block_sparse_moe.input_linear";
-  names.expert_down = "block_sparse_moe.output_linear";
+  SINKD_RETURN_IF_ERROR(ReadStackedExperts(config, plan));
   return plan;
 }
 
@@ -109,6 +116,36 @@ absl::StatusOr<DecoderPlan> PlanGraniteMoeShared(const ConfigReader& config) {
                          ReadCount(config, "shared_intermediate_size", 0, kMaxWidth));
   plan.names.block.shared_gate = "shared_mlp.input_linear";
   plan.names.block.shared_down = "shared_mlp.output_linear";
+  return plan;
+}
+
+absl::StatusOr<DecoderPlan> PlanGraniteMoeHybrid(const ConfigReader& config) {
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanAny(config));
+  DecoderSpec& spec = plan.spec;
+  SINKD_ASSIGN_OR_RETURN(const std::string positions, config.TextOr("position_embedding_type", ""));
+  if (positions != "rope") spec.rope_of_block.assign(spec.rope_of_block.size(), -1);
+  for (const char* key : {"init_method", "normalization_function"})
+    (void)config.Has(key);  // unread
+  SINKD_RETURN_IF_ERROR(ReadMixers(
+      config, Mixer::kMamba2, [](int64_t) { return true; }, spec));
+  SINKD_RETURN_IF_ERROR(ReadMamba(config, plan));
+  SINKD_ASSIGN_OR_RETURN(const int64_t experts,
+                         ReadCount(config, "num_local_experts", 8, kMaxExperts));
+  SINKD_ASSIGN_OR_RETURN(const int64_t shared,
+                         config.SizeOr("shared_intermediate_size", 1024, kMaxWidth));
+  BlockWeightNames& names = plan.names.block;
+  if (experts > 0) {
+    SINKD_RETURN_IF_ERROR(ReadStackedExperts(config, plan));
+    spec.experts.shared_intermediate = shared;
+    names.shared_gate = "shared_mlp.input_linear";
+    names.shared_down = "shared_mlp.output_linear";
+    return plan;
+  }
+  (void)config.Has("num_experts_per_tok");  // without experts
+  spec.intermediate = shared;
+  plan.names.gate_up = GateUpLayout::kStacked;
+  names.gate = "shared_mlp.input_linear";
+  names.down = "shared_mlp.output_linear";
   return plan;
 }
 

@@ -1,5 +1,5 @@
-// The text half of checkpoints that also see: qwen2_vl, qwen2_5_vl and qwen3_vl, mistral3, llava
-// and kimi_k25. With text alone, rotary embedding in three parts (mrope) is the plain one.
+// The text half of checkpoints that also see: qwen2_vl, qwen2_5_vl, qwen3_vl, qwen3_5, mistral3,
+// llava and kimi_k25. With text alone, rotary embedding in three parts (mrope) is the plain one.
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 #include "server/engine/families/gated_decoder.h"
@@ -96,7 +96,7 @@ absl::StatusOr<DecoderPlan> PlanTextHalf(const ConfigReader& config) {
   const ConfigReader text = config.Object("text_config");
   SINKD_ASSIGN_OR_RETURN(const std::string type, text.TextOr("model_type", "llama"));
   for (const Family& family : Families()) {
-    if (family.model_type != type || type == "llava" || type == "mistral3") continue;
+    if (family.model_type != type || family.plan == PlanTextHalf) continue;
     SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, family.plan(text));
     return OfWhole(config, std::move(plan));
   }

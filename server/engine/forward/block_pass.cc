@@ -7,7 +7,9 @@
 #include <ATen/ATen.h>
 
 #include "server/engine/forward/attention.h"
+#include "server/engine/forward/gated_units.h"
 #include "server/engine/forward/linear.h"
+#include "server/engine/forward/mixers.h"
 #include "server/engine/forward/mlp.h"
 #include "server/engine/forward/norm.h"
 #include "server/engine/forward/piece_sizes.h"
@@ -19,7 +21,7 @@ namespace sinkd {
 at::Tensor BlockPass::Run(at::Tensor x) const {
   tap_(Site::kResidPre, x);
   const bool norm_after = spec_.wiring == Wiring::kNormAfterResidual;
-  at::Tensor attention = Attention(norm_after ? x : Norm(w_.attention_norm, x));
+  at::Tensor attention = Mix(norm_after ? x : Norm(w_.attention_norm, x));
   attention = Norm(w_.attention_output_norm, attention);
   if (spec_.residual_scale != 1) attention = attention * spec_.residual_scale;
   return Join(std::move(x), std::move(attention));
@@ -48,6 +50,20 @@ at::Tensor BlockPass::Edited(Site site, const at::Tensor& rows, int64_t first_ro
 
 at::Tensor BlockPass::Norm(const NormWeights& norm, const at::Tensor& x) const {
   return Normalize(spec_.norm, x, norm, spec_.norm_epsilon);
+}
+
+at::Tensor BlockPass::Mix(at::Tensor in) const {
+  switch (spec_.MixerOf(block_)) {
+    case Mixer::kAttention:
+      return Attention(std::move(in));
+    case Mixer::kShortConvolution:
+      return ShortConvolution(spec_, w_.mixer, std::move(in), group_);
+    case Mixer::kGatedDelta:
+      return GatedDelta(spec_, w_.mixer, std::move(in), group_);
+    case Mixer::kMamba2:
+      return Mamba2(spec_, w_.mixer, std::move(in), group_);
+  }
+  return {};
 }
 
 at::Tensor BlockPass::Attention(at::Tensor in) const {
@@ -98,11 +114,13 @@ BlockPass::Projected BlockPass::Project(at::Tensor in) const {
   if (spec_.clip_after_norms) v = Clipped(v);
   Projected projected{.q = part(0, q_width, w_.q_norm),
                       .k = part(q_width, k_width, w_.k_norm),
-                      .v = Rotated(v.unflatten(1, {-1, values}), nullptr)};
+                      .v = Rotated(v.unflatten(1, {-1, values}), nullptr),
+                      .gate = {}};
   if (spec_.value_scale != 1) projected.v.mul_(spec_.value_scale);
   if (tables != nullptr && tables->query_scale.defined()) {
     projected.q.mul_(tables->query_scale.view({-1, 1, 1}));
   }
+  if (spec_.attention_gate) projected.gate = Gate(qkv);
   return projected;
 }
 
@@ -129,7 +147,7 @@ BlockPass::Projected BlockPass::ProjectLatents(at::Tensor in) const {
   const at::Tensor q =
       narrow ? widened(parts[0], w_.q_latent_norm, w_.q_latent, w_.q_up) : parts[0];
   Projected projected{
-      .q = Rotated(q.unflatten(1, {-1, shape_.head_size}), tables), .k = {}, .v = {}};
+      .q = Rotated(q.unflatten(1, {-1, shape_.head_size}), tables), .k = {}, .v = {}, .gate = {}};
   const at::Tensor kv =
       widened(parts[1], w_.kv_latent_norm, w_.kv_latent, w_.kv_up).unflatten(1, {-1, own + values});
   const at::Tensor v = kv.narrow(2, own, values);
@@ -143,6 +161,16 @@ BlockPass::Projected BlockPass::ProjectLatents(at::Tensor in) const {
   return projected;
 }
 
+at::Tensor BlockPass::Gate(const at::Tensor& qkv) const {
+  const int64_t width = spec_.heads * spec_.head_size;
+  const at::Tensor gate = Sigmoid(qkv.narrow(1, qkv.size(1) - width, width));
+  if (observer_.WantsAttention(block_)) {
+    observer_.OnGates(block_, group_.first_row,
+                      gate.unflatten(1, {spec_.heads, spec_.head_size}).mean(2));
+  }
+  return gate;
+}
+
 at::Tensor BlockPass::Mixed(const Projected& projected) const {
   const auto at_block = static_cast<size_t>(block_);
   const auto attend = [&](int64_t s, int64_t samples) {
@@ -150,7 +178,7 @@ at::Tensor BlockPass::Mixed(const Projected& projected) const {
       return all.narrow(0, group_.begin(s), samples * group_.length(s));
     };
     const double scale = spec_.score_scale[at_block];
-    return Attend(
+    const at::Tensor out = Attend(
         {.q = rows(projected.q),
          .k = rows(projected.k),
          .v = rows(projected.v),
@@ -162,6 +190,7 @@ at::Tensor BlockPass::Mixed(const Projected& projected) const {
          .chunk = spec_.chunk.empty() ? 0 : spec_.chunk[at_block],
          .key_bias = KeyBias(spec_.distance_bias, scale, group_.length(s), projected.q.options())},
         &observer_, block_, group_.first_sample + s);
+    return projected.gate.defined() ? out * rows(projected.gate) : out;
   };
   const at::ScalarType type = w_.output.scalar_type();
   if (group_.samples() == 1) return attend(0, 1).to(type);
@@ -180,7 +209,7 @@ at::Tensor BlockPass::Mixed(const Projected& projected) const {
 
 at::Tensor BlockPass::Mlp(const at::Tensor& x) const {
   const bool norm_before = spec_.wiring != Wiring::kNormAfterResidual;
-  const int64_t piece = MlpRows(spec_, x.is_cpu(), w_.output.scalar_type() == at::kBFloat16);
+  const int64_t piece = MlpRows(spec_, x.is_cpu(), w_.options.dtype() == at::kBFloat16);
   at::Tensor sum = at::empty_like(x);
   for (int64_t first = 0; first < x.size(0); first += piece) {
     const at::Tensor rows = x.narrow(0, first, std::min(piece, x.size(0) - first));

@@ -41,10 +41,12 @@ class BlockPass {
   struct Projected {
     // [rows, heads, head_size] float32, q and k rotated, a head's rows together
     at::Tensor q, k, v;
+    at::Tensor gate;  // [rows, H D] float32, what attention is multiplied by; undefined: nothing
   };
 
-  // What attention and MLP add to the stream, [rows, C] float32: attention reads `in`, the MLP the
+  // What mixer and MLP add to the stream, [rows, C] float32: the mixer reads `in`, the MLP the
   // stream `x` itself.
+  at::Tensor Mix(at::Tensor in) const;
   at::Tensor Attention(at::Tensor in) const;
   at::Tensor Mlp(const at::Tensor& x) const;
   Projected Project(at::Tensor in) const;
@@ -52,6 +54,8 @@ class BlockPass {
   // `rows` [rows, heads, head_size], rotated as the block does, a head's rows together.
   at::Tensor Rotated(const at::Tensor& rows, const RopeTables* tables) const;
   at::Tensor Clipped(const at::Tensor& rows) const;
+  // Of projections as BlockWeights::qkv makes them.
+  at::Tensor Gate(const at::Tensor& qkv) const;
   // Attention of every sample, [rows, H E], in the type that the output reads.
   at::Tensor Mixed(const Projected& projected) const;
   // `rows` as edited, shown to the tap.

@@ -62,7 +62,7 @@ DecoderPass::DecoderPass(const DecoderSpec& spec, const OuterWeights& outer,
 absl::Status DecoderPass::RunBlock(const BlockWeights& weights, int64_t block,
                                    std::span<const Variant* const> edits, TapObserver& observer,
                                    const std::stop_token& stop) {
-  const at::Device device = weights.output.device();
+  const at::Device device = weights.options.device();
   for (size_t g = 0; g < groups_.size(); ++g) {
     Beat();
     if (stop.stop_requested()) return Cancelled("the analysis was cancelled");

@@ -27,11 +27,6 @@ at::Tensor OfBestGroups(const ExpertSpec& experts, const at::Tensor& weights) {
   return grouped.masked_fill(others, -std::numeric_limits<float>::infinity()).flatten(-2);
 }
 
-// at::sigmoid rounds the last values of a thread's share otherwise (gated_units.cc).
-at::Tensor Sigmoid(const at::Tensor& x) {
-  return (-x).exp_().add_(1).reciprocal_();
-}
-
 // SparseMixer-v2 as it infers (arXiv 2409.12136): the weight of each expert selected is its share
 // among those left whose logits are near its own.
 Routes SparseMixer(const ExpertSpec& experts, const at::Tensor& logits) {
@@ -62,7 +57,8 @@ Routes Route(const ExpertSpec& experts, const at::Tensor& logits, const at::Tens
   const at::Tensor index = std::get<1>(choice.topk(experts.per_token, -1));
   at::Tensor chosen = weights.gather(-1, index);
   if (experts.renormalize) {
-    chosen = chosen / chosen.sum(-1, /*keepdim=*/true).clamp_min(experts.least_sum);
+    const at::Tensor sum = chosen.sum(-1, /*keepdim=*/true).clamp_min(experts.least_sum);
+    chosen = chosen / (sum + experts.added_to_sum);
   }
   return {.expert = index, .weight = chosen * experts.scale};
 }

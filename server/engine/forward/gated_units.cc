@@ -57,6 +57,10 @@ at::Tensor Xielu(const at::Tensor& x, const at::Tensor& numbers) {
 
 }  // namespace
 
+at::Tensor Sigmoid(const at::Tensor& x) {
+  return x.neg().exp_().add_(1).reciprocal_();
+}
+
 Units SplitUnits(Gating gating, const at::Tensor& fused, int64_t axis) {
   if (gating == Gating::kNone || !fused.defined()) return {.gate = {}, .up = fused};
   const int64_t units = fused.size(axis) / 2;
@@ -69,7 +73,11 @@ at::Tensor ActOf(const DecoderSpec& spec, const Units& units, const at::Tensor& 
     const at::Tensor gate = x.clamp_max(spec.swish_limit);
     return Swish(gate, spec.swish_slope);
   }
-  switch (spec.activation) {
+  return Activate(spec.activation, x, numbers);
+}
+
+at::Tensor Activate(Activation activation, const at::Tensor& x, const at::Tensor& numbers) {
+  switch (activation) {
     case Activation::kSilu:
       return Swish(x, 1);
     case Activation::kGelu:

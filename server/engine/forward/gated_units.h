@@ -19,6 +19,12 @@ struct Units {
 // 1; its weights [2 I, C] or bias [2 I], which may be undefined, at 0.
 Units SplitUnits(Gating gating, const at::Tensor& fused, int64_t axis);
 
+// 1 / (1 + exp(-x)) of float32. Here as below, a value depends on none beside it.
+at::Tensor Sigmoid(const at::Tensor& x);
+
+// The activation, [rows, width] float32; `numbers` as below.
+at::Tensor Activate(Activation activation, const at::Tensor& x, const at::Tensor& numbers = {});
+
 // The activation of gate, or of up without gating. float32. `numbers` are those of kXielu, [4]:
 // what scales positive and negative units, before softplus; the slope at 0; the last negative value
 // whose exponential counts.

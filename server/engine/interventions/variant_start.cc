@@ -92,6 +92,7 @@ void TakeFromBase(const Trace& base, int64_t block, int64_t end, const VariantSt
   CopyLayers(base.attention_self, layers, through, trace.attention_self);
   CopyLayers(base.prefix_attention_sum, layers, through, trace.prefix_attention_sum);
   CopyLayers(base.learned_sink_mass, layers, through, trace.learned_sink_mass);
+  CopyLayers(base.gates, layers, through, trace.gates);
   for (size_t i = 0; i < start.positions.size() && block < end; ++i) {
     trace.mlp_norm[Trace::At(block * base.positions + start.positions[i])] = start.mlp_norm[i];
   }
@@ -101,7 +102,7 @@ Trace CutTrace(const Trace& base, int64_t end) {
   Trace cut = base;
   for (std::vector<float>* values :
        {&cut.state_norm, &cut.candidate_cosine, &cut.mlp_norm, &cut.attention_sum,
-        &cut.attention_self, &cut.prefix_attention_sum, &cut.learned_sink_mass}) {
+        &cut.attention_self, &cut.prefix_attention_sum, &cut.learned_sink_mass, &cut.gates}) {
     const size_t kept = values->size() / Trace::At(base.layers) * Trace::At(end);
     std::fill(values->begin() + static_cast<std::ptrdiff_t>(kept), values->end(), 0.0F);
   }

@@ -5,6 +5,7 @@
 
 #include "server/engine/forward/attention.h"
 #include "server/engine/forward/linear.h"
+#include "server/engine/forward/linear_attention.h"
 #include "server/engine/forward/mlp.h"
 #include "server/engine/forward/piece_sizes.h"
 #include "server/engine/forward/row_group.h"
@@ -54,7 +55,9 @@ class GroupBytes {
         samples_(group.samples()),
         equals_(GroupByLength(group.offsets)) {}
 
-  int64_t Most() const { return RopeTables() + std::max({Project(), Attend(), Output(), Mlp()}); }
+  int64_t Most() const {
+    return RopeTables() + std::max({Project(), Attend(), Output(), Mlp(), Mixers()});
+  }
 
  private:
   int64_t State() const { return kWide * rows_ * spec_.hidden; }
@@ -67,7 +70,8 @@ class GroupBytes {
   }
   int64_t MixedWidth() const { return spec_.heads * widest_.value_size; }
   int64_t QkvWidth() const {
-    return QueryWidth() + widest_.kv_heads * (widest_.head_size + widest_.value_size);
+    return (spec_.attention_gate ? 2 : 1) * QueryWidth() +
+           widest_.kv_heads * (widest_.head_size + widest_.value_size);
   }
 
   // y = x w^T for `rows` rows: x, y as the product leaves it, y in float32, and what lies beside.
@@ -86,6 +90,44 @@ class GroupBytes {
     const int64_t made = QkvWidth() - spec_.heads * latent.shared;
     return std::max(Product(rows_, spec_.hidden, read),
                     kWide * rows_ * (read + made + 2 * QkvWidth()));
+  }
+
+  bool Has(Mixer mixer) const {
+    return std::find(spec_.mixer.begin(), spec_.mixer.end(), mixer) != spec_.mixer.end();
+  }
+
+  // What the mixers other than attention hold at once.
+  int64_t Mixers() const {
+    int64_t most = 0;
+    if (Has(Mixer::kShortConvolution)) {
+      const int64_t width = spec_.hidden;
+      // As projected; b * x, convolved, a term of the sum.
+      most = std::max(Product(rows_, width, 3 * width), kWide * rows_ * 6 * width);
+    }
+    if (Has(Mixer::kGatedDelta)) {
+      const DeltaSpec& delta = spec_.delta;
+      const int64_t keys = delta.key_heads * delta.key_size;
+      const int64_t values = delta.value_heads * delta.value_size;
+      most = std::max(most, Linear(2 * (keys + values + delta.value_heads), 2 * keys + values, keys,
+                                   delta.value_heads, delta.key_size, delta.value_size));
+    }
+    if (Has(Mixer::kMamba2)) {
+      const MambaSpec& mamba = spec_.mamba;
+      const int64_t width = mamba.heads * mamba.head_size;
+      const int64_t states = mamba.groups * mamba.state_size;
+      most = std::max(most, Linear(2 * width + 2 * states + mamba.heads, width + 2 * states, states,
+                                   mamba.heads, mamba.state_size, mamba.head_size));
+    }
+    return most;
+  }
+
+  // Linear attention: as projected; convolved, a term of the sum, activated; cut into chunks.
+  int64_t Linear(int64_t projected, int64_t convolved, int64_t keys, int64_t heads,
+                 int64_t key_size, int64_t value_size) const {
+    const int64_t rows = rows_ + (samples_ == 1 ? kLinearChunk : 0);
+    const int64_t of_head = 5 * key_size + 4 * value_size + 4 * kLinearChunk;
+    return Product(rows_, spec_.hidden, projected) +
+           kWide * (rows_ * 3 * convolved + rows * (3 * keys + heads * of_head));
   }
 
   int64_t Project() const {
@@ -190,7 +232,8 @@ int64_t ForwardBytes(const DecoderSpec& spec, std::string_view compute_type,
   for (const int64_t length : lengths) offsets.push_back(offsets.back() + length);
   const int64_t rows = offsets.back();
   const int64_t longest = *std::max_element(lengths.begin(), lengths.end());
-  const int64_t trace = kWide * spec.blocks * rows * (5 + 2 * spec.heads);
+  const int64_t gates = spec.attention_gate ? spec.heads : 0;
+  const int64_t trace = kWide * spec.blocks * rows * (5 + 2 * spec.heads + gates);
   const int64_t states = kWide * (rows * spec.hidden + longest * WidestHeads(spec).head_size);
   int64_t most = 0;
   for (const RowGroup& group : GroupRows(offsets, kGroupRows)) {

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include <ATen/ATen.h>
 
 #include "server/base/status.h"
@@ -21,6 +23,7 @@ class NormObserver final : public SampleObserver {
                                      : site == Site::kValue ? value_
                                                             : state_;
     norms.push_back(EuclideanNorms(rows));
+    if (site == Site::kResidPost) FillUp();
   }
 
   void Finish() override {
@@ -34,6 +37,14 @@ class NormObserver final : public SampleObserver {
   RowNorms& norms() { return norms_; }
 
  private:
+  // A block without attention shows neither keys nor values.
+  void FillUp() {
+    for (std::vector<at::Tensor>* norms : {&key_, &value_}) {
+      if (norms->size() == state_.size()) continue;
+      norms->push_back(at::full_like(state_.back(), std::numeric_limits<float>::quiet_NaN()));
+    }
+  }
+
   static std::vector<float> OnHost(std::vector<at::Tensor>& blocks) {
     for (at::Tensor& block : blocks) block = block.to(at::kCPU);
     return HostValues<float>(at::cat(blocks));

@@ -87,6 +87,9 @@ absl::Status CheckRequest(const DecoderSpec& spec, const CaptureRequest& request
 bool HasSite(const DecoderSpec& spec, Site site, int64_t block) {
   const bool dense = !spec.experts.in_block[static_cast<size_t>(block)];
   switch (site) {
+    case Site::kKey:
+    case Site::kValue:
+      return spec.Attends(block);
     case Site::kResidMid:
       return spec.wiring != Wiring::kParallel;
     case Site::kGate:
@@ -134,7 +137,7 @@ absl::StatusOr<Matrix> RunMlpAlone(const Model& model, int64_t block, const Matr
     const c10::InferenceMode inference;
     const auto cursor = model.internals().blocks->Begin(block, block + 1, stop);
     SINKD_ASSIGN_OR_RETURN(const BlockWeights* weights, cursor->Next());
-    const at::Tensor in = ToTensor(rows, weights->output.device(), at::kFloat);
+    const at::Tensor in = ToTensor(rows, weights->options.device(), at::kFloat);
     TapObserver nobody;
     std::vector<at::Tensor> out;
     for (const at::Tensor& part : in.split(kMlpRows)) {

@@ -32,6 +32,11 @@ class TapGroup final : public TapObserver {
       if (each->WantsAttention(strip.block)) each->OnAttention(strip);
     }
   }
+  void OnGates(int64_t block, int64_t first_row, const at::Tensor& gates) override {
+    for (TapObserver* each : observers_) {
+      if (each->WantsAttention(block)) each->OnGates(block, first_row, gates);
+    }
+  }
 
  private:
   std::vector<TapObserver*> observers_;

@@ -47,6 +47,10 @@ class TapObserver {
     const at::Tensor& learned_sink_mass;
   };
   virtual void OnAttention(const AttentionStrip& /*strip*/) {}
+
+  // Of a block whose attention is gated and wanted: the mean of a head's gate over its channels,
+  // for queries as OnRows counts them. [rows, heads] float32
+  virtual void OnGates(int64_t /*block*/, int64_t /*first_row*/, const at::Tensor& /*gates*/) {}
 };
 
 }  // namespace sinkd

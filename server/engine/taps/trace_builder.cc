@@ -19,6 +19,12 @@ TraceBuilder::TraceBuilder(const DecoderSpec& spec, const TraceRequest& request,
   state_norm_ = at::zeros({layers_, offsets.back()}, options);
   mlp_norm_ = at::zeros({layers_, offsets.back()}, options);
   outlier_ = at::zeros({offsets.back()}, options);
+  if (request_.attention && spec.attention_gate) {
+    gates_ = at::zeros({layers_, heads_, offsets.back()}, options);
+  }
+  for (int64_t l = 0; l < std::ssize(spec.mixer); ++l) {
+    if (spec.Attends(l)) attention_blocks_.push_back(static_cast<int32_t>(l));
+  }
   for (const EqualSamples& of : GroupByLength(offsets)) {
     Equals& equals = equals_.emplace_back(Equals{.of = of});
     const int64_t length = of.length;
@@ -106,6 +112,10 @@ bool TraceBuilder::WantsAttention(int64_t) const {
   return request_.attention;
 }
 
+void TraceBuilder::OnGates(int64_t block, int64_t first_row, const at::Tensor& gates) {
+  gates_.select(0, block).narrow(1, first_row, gates.size(0)).copy_(gates.t());
+}
+
 const TraceBuilder::Equals& TraceBuilder::Holding(int64_t sample) const {
   const auto after = std::upper_bound(
       equals_.begin(), equals_.end(), sample,
@@ -156,25 +166,26 @@ std::vector<Trace> TraceBuilder::Finish() {
   for (const Equals& equals : equals_) {
     for (int64_t s = 0; s < equals.of.samples; ++s) {
       const auto values = [s](const at::Tensor& all) { return HostValues<float>(all[s]); };
-      const auto norms = [&](const at::Tensor& all) {
+      const auto rows = [&](const at::Tensor& all) {
         return HostValues<float>(
-            all.narrow(1, equals.of.first_row + s * equals.of.length, equals.of.length));
+            all.narrow(-1, equals.of.first_row + s * equals.of.length, equals.of.length));
       };
       Trace& trace = traces.emplace_back();
       trace.layers = layers_;
       trace.positions = equals.of.length;
       trace.heads = heads_;
       trace.candidates = equals.cosine.size(2);
-      trace.state_norm = norms(state_norm_);
-      trace.mlp_norm = norms(mlp_norm_);
-      trace.outlier_ratio = HostValues<float>(
-          outlier_.narrow(0, equals.of.first_row + s * equals.of.length, equals.of.length));
+      if (std::ssize(attention_blocks_) < layers_) trace.attention_blocks = attention_blocks_;
+      trace.state_norm = rows(state_norm_);
+      trace.mlp_norm = rows(mlp_norm_);
+      trace.outlier_ratio = rows(outlier_);
       trace.candidate_cosine = values(equals.cosine);
       if (!request_.attention) continue;
       trace.prefix = equals.prefix_sum.size(3);
       trace.attention_sum = values(equals.attention_sum);
       trace.attention_self = values(equals.attention_self);
       trace.prefix_attention_sum = values(equals.prefix_sum);
+      if (gates_.defined()) trace.gates = rows(gates_);
       if (equals.sink_mass.defined()) {
         trace.learned_sink_mass = HostValues<float>(equals.sink_mass[s].to(at::kFloat));
       }

@@ -24,6 +24,7 @@ class TraceBuilder : public TapObserver {
   void OnRows(Site site, int64_t block, int64_t first_row, const at::Tensor& rows) override;
   bool WantsAttention(int64_t block) const override;
   void OnAttention(const AttentionStrip& strip) override;
+  void OnGates(int64_t block, int64_t first_row, const at::Tensor& gates) override;
 
   // One trace per sample; call once, after the pass.
   std::vector<Trace> Finish();
@@ -45,10 +46,12 @@ class TraceBuilder : public TapObserver {
 
   const int64_t layers_;
   const int64_t heads_;
+  std::vector<int32_t> attention_blocks_;
   const TraceRequest request_;
   at::Tensor state_norm_;  // [L, N] float32
   at::Tensor mlp_norm_;    // [L, N] float32
   at::Tensor outlier_;     // [N] float32
+  at::Tensor gates_;       // [L, H, N] float32; undefined without gates
   std::vector<Equals> equals_;
   at::Tensor column_sum_;  // [samples, heads, T] float64, of the strips under way
 };

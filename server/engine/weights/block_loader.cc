@@ -1,5 +1,7 @@
 #include "server/engine/weights/block_loader.h"
 
+#include <numeric>
+
 #include <ATen/ATen.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_replace.h>
@@ -34,13 +36,15 @@ class BlockLoader {
         names_(plan.names),
         prefix_(StrCat(plan.names.block_prefix, block, ".")),
         shape_(plan.spec.HeadsOf(block)),
+        mixer_(plan.spec.MixerOf(block)),
         sparse_(plan.spec.experts.in_block[static_cast<size_t>(block)]),
         rotates_(Rotates(plan.spec, plan.spec.rope_of_block[static_cast<size_t>(block)])),
         windowed_(plan.spec.window[static_cast<size_t>(block)] > 0) {}
 
   absl::Status Load(BlockWeights& block) {
+    block.options = loader_.options();
     SINKD_RETURN_IF_ERROR(LoadNorms(block));
-    SINKD_RETURN_IF_ERROR(LoadAttention(block));
+    SINKD_RETURN_IF_ERROR(LoadMixer(block));
     SINKD_RETURN_IF_ERROR(LoadSchemes(block));
     if (!sparse_) return LoadMlp(block.mlp);
     SINKD_RETURN_IF_ERROR(LoadRouter(block));
@@ -73,6 +77,12 @@ class BlockLoader {
 
   absl::Status LoadSchemes(BlockWeights& block) const {
     const BlockWeightNames& names = names_.block;
+    if (mixer_ != Mixer::kAttention) {
+      SINKD_ASSIGN_OR_RETURN(block.mixer.input, SchemeOf({names.mixer_in, names.delta_z,
+                                                          names.delta_b, names.delta_a}));
+      SINKD_ASSIGN_OR_RETURN(block.mixer.mixed, SchemeOf({names.mixer_out}));
+      return absl::OkStatus();
+    }
     SINKD_ASSIGN_OR_RETURN(block.mixed, SchemeOf({names.o}));
     if (spec_.latent.kv_rank > 0) {
       SINKD_ASSIGN_OR_RETURN(block.attention_input, SchemeOf({names.q, names.kv}));
@@ -112,6 +122,114 @@ class BlockLoader {
       SINKD_RETURN_IF_ERROR(load(names_.block.attention_output_norm, block.attention_output_norm));
       SINKD_RETURN_IF_ERROR(load(names_.block.mlp_output_norm, block.mlp_output_norm));
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadMixer(BlockWeights& block) {
+    switch (mixer_) {
+      case Mixer::kAttention:
+        return LoadAttention(block);
+      case Mixer::kShortConvolution:
+        return LoadShortConvolution(block.mixer);
+      case Mixer::kGatedDelta:
+        return LoadGatedDelta(block.mixer);
+      case Mixer::kMamba2:
+        return LoadMamba(block.mixer);
+    }
+    return absl::OkStatus();
+  }
+
+  // Stored as [channels, 1, taps].
+  absl::Status LoadTaps(int64_t channels, bool bias, MixerWeights& mixer) {
+    const std::string& name = names_.block.convolution;
+    SINKD_ASSIGN_OR_RETURN(const at::Tensor stored,
+                           loader_.Load(Weight(name), {channels, 1, spec_.convolution_taps}));
+    mixer.taps = stored.squeeze(1).t().contiguous();
+    if (!bias) return absl::OkStatus();
+    SINKD_ASSIGN_OR_RETURN(mixer.taps_bias, loader_.Load(Bias(name), {channels}));
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadShortConvolution(MixerWeights& mixer) {
+    const int64_t width = spec_.hidden;
+    const std::string& in = names_.block.mixer_in;
+    const std::string& out = names_.block.mixer_out;
+    SINKD_ASSIGN_OR_RETURN(mixer.in, Projection(in, 3 * width, width));
+    SINKD_ASSIGN_OR_RETURN(mixer.output, Projection(out, width, width));
+    SINKD_RETURN_IF_ERROR(LoadTaps(width, spec_.convolution_bias, mixer));
+    if (!spec_.convolution_bias) return absl::OkStatus();
+    SINKD_ASSIGN_OR_RETURN(mixer.in_bias, loader_.Load(Bias(in), {3 * width}));
+    SINKD_ASSIGN_OR_RETURN(mixer.output_bias, loader_.Load(Bias(out), {width}));
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadGatedDelta(MixerWeights& mixer) {
+    const DeltaSpec& delta = spec_.delta;
+    const BlockWeightNames& names = names_.block;
+    const int64_t qkv = 2 * delta.key_heads * delta.key_size + ValueWidth();
+    if (names_.delta == DeltaLayout::kPerKeyHead) {
+      SINKD_RETURN_IF_ERROR(LoadPerKeyHead(mixer));
+    } else {
+      SINKD_ASSIGN_OR_RETURN(mixer.in,
+                             loader_.LoadWeights({{Weight(names.mixer_in), qkv},
+                                                  {Weight(names.delta_z), ValueWidth()},
+                                                  {Weight(names.delta_b), delta.value_heads},
+                                                  {Weight(names.delta_a), delta.value_heads}},
+                                                 spec_.hidden));
+    }
+    SINKD_RETURN_IF_ERROR(LoadTaps(qkv, /*bias=*/false, mixer));
+    SINKD_ASSIGN_OR_RETURN(mixer.norm.weight,
+                           loader_.Load(Weight(names.mixer_norm), {delta.value_size}));
+    SINKD_ASSIGN_OR_RETURN(mixer.decay,
+                           loader_.Load(prefix_ + names.mixer_decay, {delta.value_heads}));
+    SINKD_ASSIGN_OR_RETURN(mixer.step,
+                           loader_.Load(prefix_ + names.mixer_step, {delta.value_heads}));
+    SINKD_ASSIGN_OR_RETURN(mixer.output, Projection(names.mixer_out, spec_.hidden, ValueWidth()));
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadMamba(MixerWeights& mixer) {
+    const MambaSpec& mamba = spec_.mamba;
+    const BlockWeightNames& names = names_.block;
+    const int64_t width = mamba.heads * mamba.head_size;
+    const int64_t convolved = width + 2 * mamba.groups * mamba.state_size;
+    const int64_t projected = width + convolved + mamba.heads;
+    SINKD_ASSIGN_OR_RETURN(mixer.in, Projection(names.mixer_in, projected, spec_.hidden));
+    SINKD_ASSIGN_OR_RETURN(mixer.output, Projection(names.mixer_out, spec_.hidden, width));
+    SINKD_RETURN_IF_ERROR(LoadTaps(convolved, spec_.convolution_bias, mixer));
+    SINKD_ASSIGN_OR_RETURN(const at::Tensor norm, loader_.Load(Weight(names.mixer_norm), {width}));
+    mixer.norm.weight = norm.view({mamba.groups, width / mamba.groups});
+    SINKD_ASSIGN_OR_RETURN(mixer.decay, loader_.Load(prefix_ + names.mixer_decay, {mamba.heads}));
+    SINKD_ASSIGN_OR_RETURN(mixer.step, loader_.Load(prefix_ + names.mixer_step, {mamba.heads}));
+    SINKD_ASSIGN_OR_RETURN(mixer.skip, loader_.Load(prefix_ + names.mamba_skip, {mamba.heads}));
+    if (!mamba.projection_bias) return absl::OkStatus();
+    SINKD_ASSIGN_OR_RETURN(mixer.in_bias, loader_.Load(Bias(names.mixer_in), {projected}));
+    SINKD_ASSIGN_OR_RETURN(mixer.output_bias, loader_.Load(Bias(names.mixer_out), {spec_.hidden}));
+    return absl::OkStatus();
+  }
+
+  int64_t ValueWidth() const { return spec_.delta.value_heads * spec_.delta.value_size; }
+
+  // Rows of each kind together, from those of key head 0, of key head 1, ...
+  absl::Status LoadPerKeyHead(MixerWeights& mixer) {
+    const DeltaSpec& delta = spec_.delta;
+    const int64_t served = delta.value_heads / delta.key_heads;
+    const int64_t values = served * delta.value_size;
+    std::vector<at::Tensor> rows;
+    const auto load = [&](const std::string& name, at::IntArrayRef of_head) -> absl::Status {
+      const int64_t all = std::accumulate(of_head.begin(), of_head.end(), int64_t{0});
+      SINKD_ASSIGN_OR_RETURN(const at::Tensor stored,
+                             loader_.Load(Weight(name), {delta.key_heads * all, spec_.hidden}));
+      const at::Tensor by_head = stored.view({delta.key_heads, all, spec_.hidden});
+      for (const at::Tensor& part : by_head.split_with_sizes(of_head, 1)) {
+        rows.push_back(part.flatten(0, 1));
+      }
+      return absl::OkStatus();
+    };
+    SINKD_RETURN_IF_ERROR(
+        load(names_.block.mixer_in, {delta.key_size, delta.key_size, values, values}));
+    SINKD_RETURN_IF_ERROR(load(names_.block.delta_b, {served, served}));
+    mixer.in = SplitInputs(at::cat(rows));
     return absl::OkStatus();
   }
 
@@ -201,11 +319,35 @@ class BlockLoader {
     return absl::OkStatus();
   }
 
+  // q holds the rows of head 0, as many of its gate, those of head 1, ...; gates come last here.
+  absl::Status LoadQkvAndGates(int64_t q_rows, int64_t kv_rows, BlockWeights& block) {
+    const BlockWeightNames& names = names_.block;
+    const auto join = [&](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+      const std::vector<at::Tensor> parts =
+          q.unflatten(0, {spec_.heads, 2, spec_.head_size}).unbind(1);
+      return at::cat({parts[0].flatten(0, 1), k, v, parts[1].flatten(0, 1)});
+    };
+    SINKD_ASSIGN_OR_RETURN(const at::Tensor q,
+                           loader_.Load(Weight(names.q), {2 * q_rows, spec_.hidden}));
+    SINKD_ASSIGN_OR_RETURN(const at::Tensor k,
+                           loader_.Load(Weight(names.k), {kv_rows, spec_.hidden}));
+    SINKD_ASSIGN_OR_RETURN(const at::Tensor v,
+                           loader_.Load(Weight(names.v), {kv_rows, spec_.hidden}));
+    block.qkv = SplitInputs(join(q, k, v));
+    if (!spec_.qkv_bias) return absl::OkStatus();
+    SINKD_ASSIGN_OR_RETURN(const at::Tensor q_bias, loader_.Load(Bias(names.q), {2 * q_rows}));
+    SINKD_ASSIGN_OR_RETURN(const at::Tensor k_bias, loader_.Load(Bias(names.k), {kv_rows}));
+    SINKD_ASSIGN_OR_RETURN(const at::Tensor v_bias, loader_.Load(Bias(names.v), {kv_rows}));
+    block.qkv_bias = join(q_bias, k_bias, v_bias);
+    return absl::OkStatus();
+  }
+
   absl::Status LoadQkv(BlockWeights& block) {
     const BlockWeightNames& names = names_.block;
     const int64_t q_rows = spec_.heads * shape_.head_size;
     const int64_t k_rows = shape_.kv_heads * shape_.head_size;
     const int64_t v_rows = shape_.kv_heads * shape_.value_size;
+    if (spec_.attention_gate) return LoadQkvAndGates(q_rows, k_rows, block);
     if (names_.qkv == QkvLayout::kSeparate) {
       SINKD_ASSIGN_OR_RETURN(block.qkv, loader_.LoadWeights({{Weight(names.q), q_rows},
                                                              {Weight(names.k), k_rows},
@@ -325,7 +467,14 @@ class BlockLoader {
   absl::Status LoadExperts(BlockWeights& block) {
     const ExpertSpec& experts = spec_.experts;
     if (names_.experts == ExpertLayout::kStackedInOut) return LoadStackedExperts(block);
-    if (names_.experts == ExpertLayout::kStackedOutIn) return LoadRowsOfExperts(block);
+    const std::string& gate_up = names_.block.stacked_gate_up;
+    if (!gate_up.empty() && loader_.Has(prefix_ + gate_up)) {
+      return LoadRowsOfExperts(prefix_ + gate_up, prefix_ + names_.block.stacked_down, block);
+    }
+    if (names_.experts == ExpertLayout::kStackedOutIn) {
+      return LoadRowsOfExperts(Weight(names_.block.expert_gate), Weight(names_.block.expert_down),
+                               block);
+    }
     if (names_.experts == ExpertLayout::kStackedHalves) return LoadColumnsOfExperts(block);
     for (int64_t e = 0; e < experts.count; ++e) {
       MlpWeights& expert = block.experts.emplace_back();
@@ -344,16 +493,16 @@ class BlockLoader {
   }
 
   // One expert at a time, so that loading never holds a second copy of a block.
-  absl::Status LoadRowsOfExperts(BlockWeights& block) {
+  absl::Status LoadRowsOfExperts(const std::string& gate_up, const std::string& down,
+                                 BlockWeights& block) {
     const int64_t count = spec_.experts.count;
     const int64_t units = spec_.experts.intermediate;
     for (int64_t e = 0; e < count; ++e) {
       const RowRange one{.first = e, .rows = 1};
-      SINKD_ASSIGN_OR_RETURN(
-          const at::Tensor in,
-          loader_.Load(Weight(names_.block.expert_gate), {count, 2 * units, spec_.hidden}, one));
-      SINKD_ASSIGN_OR_RETURN(const at::Tensor out, loader_.Load(Weight(names_.block.expert_down),
-                                                                {count, spec_.hidden, units}, one));
+      SINKD_ASSIGN_OR_RETURN(const at::Tensor in,
+                             loader_.Load(gate_up, {count, 2 * units, spec_.hidden}, one));
+      SINKD_ASSIGN_OR_RETURN(const at::Tensor out,
+                             loader_.Load(down, {count, spec_.hidden, units}, one));
       MlpWeights& expert = block.experts.emplace_back();
       SINKD_RETURN_IF_ERROR(
           LoadSchemes(names_.block.expert_gate, "", names_.block.expert_down, expert));
@@ -441,6 +590,7 @@ class BlockLoader {
   const WeightNames& names_;
   const std::string prefix_;
   const HeadShape shape_;
+  const Mixer mixer_;
   const bool sparse_;
   const bool rotates_;
   const bool windowed_;

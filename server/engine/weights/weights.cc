@@ -18,6 +18,12 @@ int64_t Bytes(const NormWeights& norm) {
   return norm.weight.dim() == 0 ? 0 : Bytes({norm.weight, norm.bias});
 }
 
+int64_t Bytes(const MixerWeights& mixer) {
+  return Bytes({mixer.in, mixer.in_bias, mixer.taps, mixer.taps_bias, mixer.decay, mixer.step,
+                mixer.skip, mixer.output, mixer.output_bias}) +
+         Bytes(mixer.norm);
+}
+
 int64_t Bytes(const MlpWeights& mlp) {
   return Bytes({mlp.gate_up, mlp.gate_up_bias, mlp.down, mlp.down_bias, mlp.act_numbers});
 }
@@ -27,7 +33,7 @@ int64_t Bytes(const MlpWeights& mlp) {
 int64_t WeightBytes(const BlockWeights& b) {
   int64_t bytes = Bytes({b.qkv, b.qkv_bias, b.q_up, b.kv_up, b.sinks, b.output, b.output_bias,
                          b.router, b.router_bias, b.router_correction, b.shared_router}) +
-                  Bytes(b.mlp);
+                  Bytes(b.mlp) + Bytes(b.mixer);
   for (const NormWeights* norm : {&b.attention_norm, &b.attention_output_norm, &b.q_norm, &b.k_norm,
                                   &b.q_latent_norm, &b.kv_latent_norm, &b.mlp_output_norm}) {
     bytes += Bytes(*norm);

@@ -25,10 +25,24 @@ struct MlpWeights {
   ActivationScheme input, product;   // how what gate and up, and down, read is rounded
 };
 
+// Of a mixer other than attention; d channels are convolved over K positions.
+struct MixerWeights {
+  at::Tensor in, in_bias;          // short convolution: rows [b; c; x], [3 C, C]
+                                   // gated delta: rows [q; k; v; z; b; a]
+                                   // Mamba2: rows [z; x; B; C; dt]
+  at::Tensor taps, taps_bias;      // [K, d], the last for the position itself, and [d]
+  NormWeights norm;                // gated delta: [value_size]; Mamba2: [groups, width of one]
+  at::Tensor decay, step;          // [heads]: ln of the decay's rate, bias of steps
+  at::Tensor skip;                 // Mamba2: [heads], of the input itself
+  at::Tensor output, output_bias;  // [C, inner width], [C]
+  ActivationScheme input, mixed;   // how what in and output read is rounded
+};
+
 struct BlockWeights {
+  at::TensorOptions options;                          // type and place of the weights
   NormWeights attention_norm, attention_output_norm;  // [C]
   // [(H + K) D + K E, C], [(H + K) D + K E]. With latents rows [q or its latent; that of k and v;
-  // shared channels of k].
+  // shared channels of k]; with gates H D more rows, the last.
   at::Tensor qkv, qkv_bias;
   NormWeights q_norm, k_norm;  // [D], [H D] and [K D], [H, D] and [K, D]
   NormWeights q_latent_norm, kv_latent_norm;
@@ -38,6 +52,7 @@ struct BlockWeights {
   at::Tensor output, output_bias;           // [C, H E], [C]
   ActivationScheme attention_input, mixed;  // how what qkv and output read is rounded
   ActivationScheme q_latent, kv_latent;     // and what q_up and kv_up read
+  MixerWeights mixer;                       // of a block without attention
   NormWeights mlp_norm, mlp_output_norm;    // [C]; mlp_norm may be attention_norm
   MlpWeights mlp;  // of a dense block, or the shared expert of a sparse one
   at::Tensor router, router_bias, router_correction;  // [experts, C], [experts], [experts]

@@ -44,6 +44,12 @@ void EncodeCounts(const SinkRateCounts& in, sinks::v1::SinkRateCounts* out) {
   out->set_undefined(in.undefined);
 }
 
+void EncodeGates(const GateMeans& in, sinks::v1::GateMeans* out) {
+  out->mutable_all()->Assign(in.all.begin(), in.all.end());
+  out->mutable_primary()->Assign(in.primary.begin(), in.primary.end());
+  out->mutable_secondary()->Assign(in.secondary.begin(), in.secondary.end());
+}
+
 void EncodePortrait(const Portrait& in, sinks::v1::Portrait* out) {
   for (const std::string& text : in.token_texts) out->add_token_texts(text);
   out->set_columns(static_cast<int32_t>(in.columns));
@@ -76,6 +82,8 @@ sinks::v1::SampleRecord EncodeWithoutSinks(const SampleRecord& in) {
   out.set_undecided(in.undecided);
   if (in.compensation) EncodeCurves(*in.compensation, out.mutable_compensation());
   if (in.sink_rate) EncodeCounts(*in.sink_rate, out.mutable_sink_rate());
+  if (in.gates) EncodeGates(*in.gates, out.mutable_gates());
+  out.mutable_attention_blocks()->Assign(in.attention_blocks.begin(), in.attention_blocks.end());
   if (in.portrait) EncodePortrait(*in.portrait, out.mutable_portrait());
   if (in.outliers) EncodeOutliers(*in.outliers, out.mutable_outliers());
   if (!in.arithmetic.empty()) out.set_arithmetic(in.arithmetic);

@@ -135,9 +135,9 @@ void EncodeInterval(const std::optional<Interval>& in, Add add) {
 }
 
 void Encode(const BlockCompensation& in, sinks::v1::BlockCompensation* out) {
-  out->set_primary(in.primary);
-  out->set_secondary(in.secondary);
-  out->set_rest(in.rest);
+  if (in.primary) out->set_primary(*in.primary);
+  if (in.secondary) out->set_secondary(*in.secondary);
+  if (in.rest) out->set_rest(*in.rest);
   out->set_primary_norm(in.primary_norm);
   EncodeInterval(in.primary_interval, [out] { return out->mutable_primary_interval(); });
   EncodeInterval(in.secondary_interval, [out] { return out->mutable_secondary_interval(); });
@@ -160,6 +160,15 @@ void Encode(const LearnedSinkReport& in, sinks::v1::LearnedSinkReport* out) {
   out->mutable_mass()->Assign(in.mass.begin(), in.mass.end());
 }
 
+void Encode(const GateReport& in, sinks::v1::GateReport* out) {
+  out->set_samples(in.samples);
+  out->set_samples_with_secondary(in.samples_with_secondary);
+  out->set_heads(static_cast<int32_t>(in.heads));
+  out->mutable_all()->Assign(in.all.begin(), in.all.end());
+  out->mutable_primary()->Assign(in.primary.begin(), in.primary.end());
+  out->mutable_secondary()->Assign(in.secondary.begin(), in.secondary.end());
+}
+
 }  // namespace
 
 sinks::v1::Summary EncodeSummary(const SummaryReport& report) {
@@ -167,6 +176,8 @@ sinks::v1::Summary EncodeSummary(const SummaryReport& report) {
   out.set_samples(report.samples);
   out.set_positions(report.positions);
   out.set_undecided_samples(report.undecided_samples);
+  out.mutable_attention_blocks()->Assign(report.attention_blocks.begin(),
+                                         report.attention_blocks.end());
   for (const std::string& note : report.notes) out.add_notes(note);
   if (report.scores) Encode(*report.scores, out.mutable_scores());
   if (report.sink_rate) Encode(*report.sink_rate, out.mutable_sink_rate());
@@ -174,6 +185,7 @@ sinks::v1::Summary EncodeSummary(const SummaryReport& report) {
   if (report.regression) Encode(*report.regression, out.mutable_regression());
   if (report.compensation) Encode(*report.compensation, out.mutable_compensation());
   if (report.learned_sinks) Encode(*report.learned_sinks, out.mutable_learned_sinks());
+  if (report.gates) Encode(*report.gates, out.mutable_gates());
   return out;
 }
 

@@ -13,6 +13,7 @@ SampleAnswer SampleAnswer::Record(const AnalysisSpec& spec, SampleResult result)
   answer.sample_index_ = result.record.sample_index;
   if (spec.scores) answer.scores_ = *spec.scores;
   answer.trace_ = std::move(result.trace);
+  if (answer.trace_) answer.blocks_ = answer.trace_->AttentionBlocks();
   for (sinks::v1::SampleRecord& part : EncodeRecord(result.record)) {
     *answer.last_.emplace_back().mutable_record() = std::move(part);
   }
@@ -42,11 +43,12 @@ std::optional<sinks::v1::AnalyzeResponse> SampleAnswer::NextAlpha() {
   if (!trace_) return std::nullopt;
   const int64_t heads = std::min(HeadsPerChunk(trace_->positions), trace_->heads - head_);
   sinks::v1::AnalyzeResponse response;
-  *response.mutable_alpha() = EncodeAlpha(scores_, *trace_, sample_index_, block_, head_, heads);
+  *response.mutable_alpha() =
+      EncodeAlpha(scores_, *trace_, sample_index_, blocks_[block_], head_, heads);
   head_ += heads;
   if (head_ == trace_->heads) {
     head_ = 0;
-    if (++block_ == trace_->layers) trace_.reset();
+    if (++block_ == blocks_.size()) trace_.reset();
   }
   return response;
 }

@@ -35,7 +35,8 @@ class SampleAnswer {
   int64_t sample_index_ = 0;
   ScoreParameters scores_;
   std::optional<Trace> trace_;
-  int64_t block_ = 0;  // where the next chunk of alpha begins
+  std::vector<int32_t> blocks_;  // with attention
+  size_t block_ = 0;             // of those, where the next chunk of alpha begins
   int64_t head_ = 0;
   std::vector<sinks::v1::AnalyzeResponse> last_;  // what follows alpha, in reverse
 };

@@ -22,6 +22,7 @@ Trace OnlyAlpha(Trace&& trace) {
   return {.layers = trace.layers,
           .positions = trace.positions,
           .heads = trace.heads,
+          .attention_blocks = std::move(trace.attention_blocks),
           .attention_sum = std::move(trace.attention_sum),
           .attention_self = std::move(trace.attention_self)};
 }

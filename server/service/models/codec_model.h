@@ -37,6 +37,9 @@ void EncodeDecoder(const DecoderSpec& spec, Message* out) {
   out->set_hidden_size(static_cast<int32_t>(spec.hidden));
   out->set_heads(static_cast<int32_t>(spec.heads));
   out->set_kv_heads(static_cast<int32_t>(spec.kv_heads));
+  for (int64_t l = 0; l < spec.blocks && !spec.mixer.empty(); ++l) {
+    if (spec.Attends(l)) out->add_attention_blocks(static_cast<int32_t>(l));
+  }
   out->set_vocabulary_size(static_cast<int32_t>(spec.vocabulary));
   out->set_max_positions(static_cast<int32_t>(spec.max_positions));
 }

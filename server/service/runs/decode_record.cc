@@ -74,6 +74,12 @@ CompensationCurves DecodeCurves(const sinks::v1::CompensationCurves& in) {
           .primary_norm = Values(in.primary_norm())};
 }
 
+GateMeans DecodeGates(const sinks::v1::GateMeans& in) {
+  return {.all = Values(in.all()),
+          .primary = Values(in.primary()),
+          .secondary = Values(in.secondary())};
+}
+
 Portrait DecodePortrait(const sinks::v1::Portrait& in) {
   return {.token_texts = {in.token_texts().begin(), in.token_texts().end()},
           .columns = in.columns(),
@@ -115,6 +121,8 @@ absl::StatusOr<SampleRecord> DecodeRecord(const sinks::v1::SampleRecord& proto) 
   if (proto.has_compensation()) out.compensation = DecodeCurves(proto.compensation());
   if (proto.has_sink_rate()) out.sink_rate = DecodeCounts(proto.sink_rate());
   if (proto.has_outliers()) out.outliers = DecodeOutliers(proto.outliers());
+  if (proto.has_gates()) out.gates = DecodeGates(proto.gates());
+  out.attention_blocks = Values(proto.attention_blocks());
   if (proto.has_portrait()) out.portrait = DecodePortrait(proto.portrait());
   out.learned_sink_mass = Values(proto.learned_sink_mass());
   SINKD_RETURN_IF_ERROR(CheckRecord(out));

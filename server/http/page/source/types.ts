@@ -162,6 +162,16 @@ export interface SinkRateReport {
   hits?: Int64[]
 }
 
+// Matrices of blocks with attention by heads, row after row.
+export interface GateReport {
+  samples?: Int64;
+  samplesWithSecondary?: Int64;
+  heads?: number;
+  all?: number[];
+  primary?: number[];
+  secondary?: number[];
+}
+
 export interface Summary {
   samples?: Int64;
   positions?: Int64;
@@ -173,6 +183,8 @@ export interface Summary {
   regression?: RegressionReport;
   compensation?: CompensationReport;
   learnedSinks?: {samples?: Int64; mass?: number[]};
+  attentionBlocks?: number[];
+  gates?: GateReport;
 }
 
 export interface SpecDifference {

@@ -37,16 +37,19 @@ function mode(counts: Record<string, unknown>): string {
 
 export function attentionChart(
     report: CompensationReport, title = 'Attention of primary and secondary sinks'): HTMLElement {
-  const blocks = report.blocks ?? [];
+  // Blocks without softmax attention have none of these.
+  const blocks = (report.blocks ?? [])
+                     .map((block, at) => ({...block, at}))
+                     .filter((block) => block.primary !== undefined);
   const most = extreme(blocks.map((block) => block.secondary), (a, b) => a > b);
   return lineChart({
     title,
     label: `Means over ${integer(report.samples)} samples. Secondary mass is largest in block ${
-               most}, ` +
+               blocks[most]?.at}, ` +
         `${decimal(blocks[most]?.secondary)}, where the primary sink gets ${
                decimal(blocks[most]?.primary)}.`,
     xName: 'block',
-    x: labels(0, blocks.length - 1),
+    x: blocks.map((block) => block.at),
     yName: 'attention received',
     lines: [
       {

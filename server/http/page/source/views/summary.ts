@@ -11,7 +11,7 @@ import {nothing} from '../notice';
 import {currentRoute, remember} from '../route';
 import {facts, table} from '../table';
 
-import type {LevelReport, RegressionReport, ScoreStatistics, SinkRateReport, Summary} from '../types';
+import type {GateReport, LevelReport, RegressionReport, ScoreStatistics, SinkRateReport, Summary} from '../types';
 
 type Select = ((lStart: number, lifetime: number) => void)|undefined;
 
@@ -126,6 +126,29 @@ function sinkRate(report: SinkRateReport): HTMLElement {
   });
 }
 
+function gateChart(report: GateReport, blocks: number[]|undefined): HTMLElement {
+  const heads = report.heads ?? 1;
+  const byBlock = (values: number[] = []) =>
+      Array.from({length: Math.floor(values.length / heads)}, (_, block) => {
+        const row = values.slice(block * heads, (block + 1) * heads);
+        return row.reduce((sum, value) => sum + value, 0) / heads;
+      });
+  const all = byBlock(report.all);
+  return lineChart({
+    title: 'How much of attention\'s output its gates let through',
+    xName: 'block',
+    x: blocks?.length ? blocks : labels(0, all.length - 1),
+    yName: 'mean gate',
+    label: `Means over heads and ${integer(report.samples)} samples; of secondary sinks over ${
+        integer(report.samplesWithSecondary)}.`,
+    lines: [
+      {name: 'all positions', colour: 'noise', values: all},
+      {name: 'primary sink', colour: 'primary', values: byBlock(report.primary)},
+      {name: 'secondary sinks', colour: 'secondary', values: byBlock(report.secondary)},
+    ],
+  });
+}
+
 function section(title: string, content: HTMLElement|string): HTMLElement {
   return h(
       'section', {'aria-label': title}, h('h2', {}, title),
@@ -139,7 +162,9 @@ export function summarySections(summary: Summary, select: Select): HTMLElement[]
     regression: regressionReport,
     compensation,
     sinkRate: rate,
-    learnedSinks
+    learnedSinks,
+    attentionBlocks,
+    gates
   } = summary;
   const notAsked = 'The run did not ask for this analysis.';
   const mass = learnedSinks?.mass ?? [];
@@ -160,11 +185,12 @@ export function summarySections(summary: Summary, select: Select): HTMLElement[]
             [section('Learned sinks', lineChart({
                        title: 'Attention that goes to learned sinks',
                        xName: 'block',
-                       x: labels(0, mass.length - 1),
+                       x: attentionBlocks?.length ? attentionBlocks : labels(0, mass.length - 1),
                        yName: 'share of the softmax',
                        label: `Means over ${integer(learnedSinks?.samples)} samples.`,
                        lines: [{name: 'learned sinks', colour: 'accent', values: mass}],
                      }))] :
             []),
+    ...(gates?.all?.length ? [section('Gates', gateChart(gates, attentionBlocks))] : []),
   ];
 }
