@@ -128,7 +128,7 @@ void Fill(v1::SteerReport& report, bool loss) {
     *row.mutable_sinks() = Value(0.5 * i);
     *row.mutable_score() = i == 0 ? Undefined("none of them is a sink") : Value(0.25);
     *row.mutable_untouched_lifetime_change() = Value(0);
-    *row.mutable_random_lifetime() = Value(0.125);
+    *row.mutable_random_lifetime() = i == 0 ? Undefined("not steered") : Value(0.125);
     if (loss) *row.mutable_loss_change() = Value(0.03125);
   }
   report.mutable_cost()->set_block_rows(10);

@@ -188,6 +188,7 @@ TEST_F(SinkctlTest, ShowsTablesOfEveryStudyWithinAHundredColumns) {
       EXPECT_LE(cli::DisplayWidth(line), 100) << line;
     }
     EXPECT_THAT(result.out, Not(HasSubstr("\x1b")));
+    EXPECT_THAT(result.out, Not(HasSubstr("not steered"))) << "values stand beside it";
     EXPECT_THAT(RunWithInput({study, "alpha", "--no-chart"}, kTwoSamples).out, Not(HasSubstr("█")));
   }
 }

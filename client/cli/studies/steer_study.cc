@@ -42,15 +42,18 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
   for (const v1::SteerRow& row : steer.rows()) {
     const std::string bar =
         view.charts ? Bar(row.lifetime().value(), most, kBarWidth, view.terminal.unicode) : "";
+    // What stands for the effect of a norm is not there where none is given.
+    const auto steered = [&](const char* what, bool present, const v1::Estimate& estimate) {
+      return row.has_tau() && present ? remarks.Show(what, estimate, false) : std::string(kAbsent);
+    };
     table.AddRow({row.has_tau() ? Compact(row.tau()) : "as it is",
                   remarks.Show("norm", row.mlp_norm(), false),
                   Cell(remarks.Show("lifetime", row.lifetime()), Style::kGreen),
                   Cell(bar, Style::kGreen), remarks.Show("sinks", row.sinks(), false),
                   remarks.Show("score", row.score(), false),
-                  remarks.Show("random", row.random_lifetime(), false),
-                  remarks.Show("untouched", row.untouched_lifetime_change(), false),
-                  row.has_loss_change() ? remarks.Show("loss", row.loss_change(), false)
-                                        : std::string(kAbsent)});
+                  steered("random", true, row.random_lifetime()),
+                  steered("untouched", true, row.untouched_lifetime_change()),
+                  steered("loss", row.has_loss_change(), row.loss_change())});
   }
   return text + table.Render(view.terminal.color_out) + remarks.Render() +
          "  lifetime in layers, 0 for no sink; random: lifetime when a random direction of norm "

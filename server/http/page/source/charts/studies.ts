@@ -177,7 +177,7 @@ function pca(report: NonNullable<StudyReport['pca']>): HTMLElement {
   return table(
       {
         columns:
-            ['direction', 'variance', 'effective', 'largest |cosine|', 'at scale', 'output norm'],
+            ['direction', 'variance', 'effective', 'strongest cosine', 'at scale', 'output norm'],
         rows: [
           ...directions(report.components, 'component'),
           ...directions(report.random ?? [], 'random')
