@@ -213,8 +213,8 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"EmbeddingUnscaled", "families/gemma2_softcap", 64,
                    [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.embedding_scale = 1; }},
         BrokenRule{"NoHeadNorms", "tiny/qwen3_plain", 64,
-                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
-                     spec.head_norms = HeadNorms::kNone;
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) block.q_norm = block.k_norm = {};
                    }},
         BrokenRule{"NoNormAfterMlp", "families/olmo2_plain", 64,
                    [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
