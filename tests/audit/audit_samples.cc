@@ -33,6 +33,7 @@ SampleRecord ReadSample(const nlohmann::json& json) {
   record.sample_id = json.at("id");
   record.primary.score = json.at("primary_score").get<double>();
   record.primary.state_norm = json.at("primary_norm");
+  record.outliers = OutlierTokens{.count = 1};  // as models have them; one of none has no ratio
   AddCurves(record, json.at("weakest"), record.primary.state_norm);
   for (const nlohmann::json& each : json.at("sinks")) {
     Sink& sink = record.sinks.emplace_back();
