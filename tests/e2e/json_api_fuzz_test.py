@@ -38,7 +38,7 @@ class Fuzz(unittest.TestCase):
         print(done.stdout[done.stdout.find("= SUMMARY ="):])
         # That it ran, and reached the server.
         self.assertRegex(done.stdout, r"\d{3,} generated, \d{3,} passed")
-        self.assertIn("Tested: 8", done.stdout)
+        self.assertIn("Tested: 9", done.stdout)
         self.assertEqual(site.ask("/healthz").status, 200)
 
 

@@ -9,6 +9,10 @@ MODELS = itertools.cycle(["planted-table", "llama_grouped", None])
 RUNS = itertools.cycle(["full", "small", "empty-00", None])
 
 
+# Any text may be a policy, says the description; few are one.
+POLICY = "name: few\nrules:\n- {name: sinks, measure: secondary_per_1000_tokens, at_most: 500}\n"
+
+
 @schemathesis.hook
 def before_call(context, case, kwargs):
     """Tokens come from the page before only, a label makes groups or none, most names are of
@@ -21,6 +25,8 @@ def before_call(context, case, kwargs):
             query.pop("label", None)
         else:
             query.setdefault("label", "stage")
+    if path == "/api/v1/audit" and case.meta.generation.mode.is_positive:
+        query["policy"] = POLICY
     if "{id}" in path and case.meta.generation.mode.is_positive:
         name = next(MODELS if "models" in path else RUNS)
         case.path_parameters["id"] = name or case.path_parameters["id"]

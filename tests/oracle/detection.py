@@ -72,8 +72,10 @@ def alpha(column_sum, attention_self=None, exclude_self=False, divisor="from_pos
 
 
 def score(head_mean, layers, position):
-    """Mean and maximum over the blocks that read the sink; (None, None) when none does."""
-    blocks = [layer + 1 for layer in layers if layer + 1 < head_mean.shape[0]]
+    """Mean and maximum over the blocks that read the sink; (None, None) when none does. A block without softmax
+    attention, whose sums are all zero, reads none."""
+    attends = head_mean.any(axis=1)
+    blocks = [layer + 1 for layer in layers if layer + 1 < len(attends) and attends[layer + 1]]
     if not blocks:
         return None, None
     values = head_mean[blocks, position]
