@@ -64,6 +64,9 @@ export function sweepCharts(): void {
   for (const [element, {drawing}] of drawings) {
     if (element.isConnected) continue;
     resizes.unobserve(element);
+    // A canvas that is drawn in several frames would go on after its end; drawing nothing stops it.
+    drawing.clear();
+    drawing.getZr().refreshImmediately();
     drawing.dispose();
     drawings.delete(element);
   }
