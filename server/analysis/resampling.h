@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "server/analysis/summary.h"
+#include "server/base/interval.h"
 #include "server/base/seeded_draws.h"
 
 namespace sinkd {

@@ -23,6 +23,7 @@
 #include "server/analysis/parameters.h"
 #include "server/analysis/records.h"
 #include "server/analysis/regression.h"
+#include "server/base/interval.h"
 
 namespace sinkd {
 
@@ -79,11 +80,6 @@ struct RegressionReport {
   RegressionResult lifetime;  // y = lifetime
   int64_t without_score = 0;  // sinks left out of `score`: no block with attention reads them
   std::vector<RegressionPoint> score_points, lifetime_points;  // when requested
-};
-
-struct Interval {
-  double lower = 0;
-  double upper = 0;
 };
 
 struct BlockCompensation {

@@ -13,8 +13,8 @@
 
 #include <absl/status/statusor.h>
 
-#include "server/analysis/summary.h"
 #include "server/audit/measure.h"
+#include "server/base/interval.h"
 
 namespace sinkd {
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "server/analysis/summary.h"
 #include "server/audit/policy.h"
+#include "server/base/interval.h"
 
 namespace sinkd {
 
