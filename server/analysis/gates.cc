@@ -33,26 +33,6 @@ std::optional<GateMeans> MakeGateMeans(const Trace& trace, const SampleRecord& r
                    .secondary = MeansOver(trace, secondary)};
 }
 
-void GateAccumulator::Sums::Add(const std::vector<float>& gates) {
-  if (gates.empty()) return;
-  ++samples;
-  values.resize(gates.size());
-  for (size_t i = 0; i < gates.size(); ++i) values[i].Add(static_cast<double>(gates[i]));
-}
-
-void GateAccumulator::Sums::Merge(const Sums& other) {
-  if (other.samples == 0) return;
-  samples += other.samples;
-  values.resize(other.values.size());
-  for (size_t i = 0; i < values.size(); ++i) values[i].Add(other.values[i]);
-}
-
-std::vector<double> GateAccumulator::Sums::Means() const {
-  std::vector<double> means;
-  for (const ExactSum& sum : values) means.push_back(sum.value() / static_cast<double>(samples));
-  return means;
-}
-
 void GateAccumulator::Add(const SampleRecord& record) {
   if (!record.gates) return;
   blocks_ = record.AttentionBlocks();
@@ -69,10 +49,10 @@ void GateAccumulator::MergeSame(const GateAccumulator& other) {
 }
 
 void GateAccumulator::Report(SummaryReport& report) const {
-  if (all_.samples == 0) return;
-  report.gates = GateReport{.samples = all_.samples,
-                            .samples_with_secondary = secondary_.samples,
-                            .heads = static_cast<int64_t>(all_.values.size()) / blocks_,
+  if (all_.samples() == 0) return;
+  report.gates = GateReport{.samples = all_.samples(),
+                            .samples_with_secondary = secondary_.samples(),
+                            .heads = static_cast<int64_t>(all_.size()) / blocks_,
                             .all = all_.Means(),
                             .primary = primary_.Means(),
                             .secondary = secondary_.Means()};

@@ -4,10 +4,9 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "server/analysis/accumulator.h"
-#include "server/analysis/exact_sum.h"
+#include "server/analysis/exact_means.h"
 #include "server/analysis/records.h"
 #include "server/engine/trace.h"
 
@@ -24,18 +23,8 @@ class GateAccumulator : public AccumulatorOf<GateAccumulator> {
   void Report(SummaryReport& report) const override;
 
  private:
-  // Of one of GateMeans' vectors, over the samples that have it.
-  struct Sums {
-    int64_t samples = 0;
-    std::vector<ExactSum> values;  // [A, H]; empty until the first
-
-    void Add(const std::vector<float>& gates);
-    void Merge(const Sums& other);
-    std::vector<double> Means() const;
-  };
-
-  int64_t blocks_ = 0;  // A
-  Sums all_, primary_, secondary_;
+  int64_t blocks_ = 0;                    // A
+  ExactMeans all_, primary_, secondary_;  // [A, H]
 };
 
 }  // namespace sinkd

@@ -16,28 +16,16 @@ std::vector<float> LearnedSinkMass(const Trace& trace) {
 }
 
 void LearnedSinkAccumulator::Add(const SampleRecord& record) {
-  if (record.learned_sink_mass.empty()) return;
-  ++samples_;
-  sums_.resize(record.learned_sink_mass.size());
-  for (size_t l = 0; l < sums_.size(); ++l) {
-    sums_[l].Add(static_cast<double>(record.learned_sink_mass[l]));
-  }
+  mass_.Add(record.learned_sink_mass);
 }
 
 void LearnedSinkAccumulator::MergeSame(const LearnedSinkAccumulator& other) {
-  if (other.samples_ == 0) return;
-  samples_ += other.samples_;
-  sums_.resize(other.sums_.size());
-  for (size_t l = 0; l < sums_.size(); ++l) sums_[l].Add(other.sums_[l]);
+  mass_.Merge(other.mass_);
 }
 
 void LearnedSinkAccumulator::Report(SummaryReport& report) const {
-  if (samples_ == 0) return;
-  LearnedSinkReport& learned = report.learned_sinks.emplace();
-  learned.samples = samples_;
-  for (const ExactSum& sum : sums_) {
-    learned.mass.push_back(sum.value() / static_cast<double>(samples_));
-  }
+  if (mass_.samples() == 0) return;
+  report.learned_sinks = LearnedSinkReport{.samples = mass_.samples(), .mass = mass_.Means()};
 }
 
 }  // namespace sinkd

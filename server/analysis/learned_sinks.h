@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "server/analysis/accumulator.h"
-#include "server/analysis/exact_sum.h"
+#include "server/analysis/exact_means.h"
 #include "server/analysis/records.h"
 #include "server/engine/trace.h"
 
@@ -23,8 +23,7 @@ class LearnedSinkAccumulator : public AccumulatorOf<LearnedSinkAccumulator> {
   void Report(SummaryReport& report) const override;
 
  private:
-  int64_t samples_ = 0;
-  std::vector<ExactSum> sums_;  // [A] over samples; empty until the first
+  ExactMeans mass_;  // [A]
 };
 
 }  // namespace sinkd
