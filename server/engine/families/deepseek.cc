@@ -69,9 +69,7 @@ absl::StatusOr<DecoderPlan> PlanDeepseekV3(const ConfigReader& config) {
   SINKD_RETURN_IF_ERROR(CheckEveryBlockSparse(config));
   SINKD_RETURN_IF_ERROR(ReadShared(config, "n_shared_experts", 1, spec));
   SINKD_RETURN_IF_ERROR(ReadFirstDense(config, 3, spec));
-  SINKD_ASSIGN_OR_RETURN(const std::string_view further,
-                         EitherKey(config, "num_nextn_predict_layers", "num_mtp_layers"));
-  SINKD_ASSIGN_OR_RETURN(plan.names.unused_blocks, ReadCount(config, further, 1, kMaxBlocks));
+  SINKD_RETURN_IF_ERROR(ReadFurtherBlocks(config, 1, plan));
   NameExperts(plan.names.block);
   NameShared("mlp.shared_experts", plan.names.block);
   return plan;

@@ -174,6 +174,13 @@ absl::Status ReadSparseBlocks(const ConfigReader& config, DecoderSpec& spec) {
   return absl::OkStatus();
 }
 
+absl::Status ReadFurtherBlocks(const ConfigReader& config, int64_t absent, DecoderPlan& plan) {
+  SINKD_ASSIGN_OR_RETURN(const std::string_view key,
+                         EitherKey(config, "num_nextn_predict_layers", "num_mtp_layers"));
+  SINKD_ASSIGN_OR_RETURN(plan.names.unused_blocks, ReadCount(config, key, absent, kMaxBlocks));
+  return absl::OkStatus();
+}
+
 absl::Status ReadFirstDense(const ConfigReader& config, int64_t absent, DecoderSpec& spec,
                             std::string_view key) {
   SINKD_ASSIGN_OR_RETURN(const double dense, config.NumberOr(key, static_cast<double>(absent)));

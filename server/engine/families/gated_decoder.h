@@ -67,6 +67,10 @@ absl::Status ReadExperts(const ConfigReader& config, std::string_view width_key,
 absl::StatusOr<int64_t> ReadCount(const ConfigReader& config, std::string_view key, int64_t absent,
                                   int64_t maximum);
 
+// How many blocks for predicting further tokens the checkpoint holds, which no pass reads:
+// num_nextn_predict_layers, or num_mtp_layers. Sets names.unused_blocks.
+absl::Status ReadFurtherBlocks(const ConfigReader& config, int64_t absent, DecoderPlan& plan);
+
 // How many shared experts of a routed one's width every token passes as well, under `count_key`.
 absl::Status ReadShared(const ConfigReader& config, std::string_view count_key, int64_t absent,
                         DecoderSpec& spec);

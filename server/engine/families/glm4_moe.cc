@@ -20,9 +20,7 @@ absl::StatusOr<DecoderPlan> PlanGlm4Moe(const ConfigReader& config) {
   SINKD_RETURN_IF_ERROR(ReadSigmoidRouter(config, {.renormalize = true}, spec));
   SINKD_RETURN_IF_ERROR(ReadShared(config, "n_shared_experts", 1, spec));
   SINKD_RETURN_IF_ERROR(ReadFirstDense(config, 1, spec));
-  SINKD_ASSIGN_OR_RETURN(const std::string_view further,
-                         EitherKey(config, "num_nextn_predict_layers", "num_mtp_layers"));
-  SINKD_ASSIGN_OR_RETURN(plan.names.unused_blocks, ReadCount(config, further, 0, kMaxBlocks));
+  SINKD_RETURN_IF_ERROR(ReadFurtherBlocks(config, 0, plan));
   NameExperts(plan.names.block);
   NameShared("mlp.shared_experts", plan.names.block);
   return plan;

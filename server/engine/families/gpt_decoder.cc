@@ -5,6 +5,19 @@
 
 namespace sinkd {
 
+void NameGptTensors(std::string_view up, std::string_view down, DecoderPlan& plan) {
+  WeightNames& names = plan.names;
+  names.prefix = "transformer.";
+  names.embedding = "transformer.wte";
+  names.positions = "transformer.wpe";
+  names.final_norm = "transformer.ln_f";
+  names.head = "lm_head";
+  names.block_prefix = "transformer.h.";
+  names.block.attention_norm = "ln_1";
+  names.block.mlp_norm = "ln_2";
+  LeaveOutGate(up, down, plan);
+}
+
 absl::StatusOr<DecoderPlan> PlanGptDecoder(const ConfigReader& config,
                                            const GptDefaults& defaults) {
   DecoderPlan plan;
@@ -21,18 +34,9 @@ absl::StatusOr<DecoderPlan> PlanGptDecoder(const ConfigReader& config,
   SINKD_RETURN_IF_ERROR(ReadActivation(config, "activation_function", defaults.activation, spec));
   spec.norm = NormKind::kLayer;
   spec.qkv_bias = spec.output_bias = spec.mlp_bias = true;
-  WeightNames& names = plan.names;
-  names.prefix = "transformer.";
-  names.embedding = "transformer.wte";
-  names.positions = "transformer.wpe";
-  names.final_norm = "transformer.ln_f";
-  names.head = "lm_head";
-  names.block_prefix = "transformer.h.";
-  names.block.attention_norm = "ln_1";
-  names.block.q = "attn.c_attn";
-  names.block.o = "attn.c_proj";
-  names.block.mlp_norm = "ln_2";
-  LeaveOutGate(defaults.up, defaults.down, plan);
+  NameGptTensors(defaults.up, defaults.down, plan);
+  plan.names.block.q = "attn.c_attn";
+  plan.names.block.o = "attn.c_proj";
   return plan;
 }
 

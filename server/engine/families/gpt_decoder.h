@@ -16,6 +16,10 @@ struct GptDefaults {
   std::string_view down = "mlp.c_proj";
 };
 
+// Embeddings, blocks and layer norms as all of them name these; an MLP without gate of two layers,
+// `up` and `down`.
+void NameGptTensors(std::string_view up, std::string_view down, DecoderPlan& plan);
+
 // Sizes under their short or their usual keys, norms, activation and names, all with biases.
 absl::StatusOr<DecoderPlan> PlanGptDecoder(const ConfigReader& config, const GptDefaults& defaults);
 

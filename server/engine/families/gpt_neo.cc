@@ -1,7 +1,7 @@
 // gpt_neo: GPT-Neo. Scores that are not scaled, windows in some blocks, learned positions.
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
-#include "server/engine/families/gated_decoder.h"
+#include "server/engine/families/gpt_decoder.h"
 
 namespace sinkd {
 namespace {
@@ -52,20 +52,12 @@ absl::StatusOr<DecoderPlan> PlanGptNeo(const ConfigReader& config) {
   spec.learned_positions = spec.max_positions;
   spec.norm = NormKind::kLayer;
   spec.output_bias = spec.mlp_bias = true;
+  NameGptTensors("mlp.c_fc", "mlp.c_proj", plan);
   WeightNames& names = plan.names;
-  names.prefix = "transformer.";
-  names.embedding = "transformer.wte";
-  names.positions = "transformer.wpe";
-  names.final_norm = "transformer.ln_f";
-  names.head = "lm_head";
-  names.block_prefix = "transformer.h.";
-  names.block.attention_norm = "ln_1";
   names.block.q = "attn.attention.q_proj";
   names.block.k = "attn.attention.k_proj";
   names.block.v = "attn.attention.v_proj";
   names.block.o = "attn.attention.out_proj";
-  names.block.mlp_norm = "ln_2";
-  LeaveOutGate("mlp.c_fc", "mlp.c_proj", plan);
   return plan;
 }
 
