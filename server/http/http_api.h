@@ -19,8 +19,9 @@
 
 namespace sinkd {
 
-// Where analyses are posted to.
+// Where analyses are posted to, and the type of what is sent there and comes back.
 inline constexpr std::string_view kAnalyzePath = "/api/v1/analyze";
+inline constexpr std::string_view kJsonLinesType = "application/jsonl";
 
 // One GET or POST, without anything of HTTP's own.
 struct HttpQuery {

@@ -16,7 +16,6 @@ namespace {
 constexpr char kText[] = "text/plain; charset=utf-8";
 constexpr char kPrometheusText[] = "text/plain; version=0.0.4; charset=utf-8";
 constexpr char kHtml[] = "text/html; charset=utf-8";
-constexpr std::string_view kJsonLines = "application/jsonl";
 constexpr int64_t kMaxBodyBytes = 8 << 20;
 constexpr char kNothingRuns[] = "default-src 'none'; frame-ancestors 'none'";
 constexpr char kPolicy[] = "Content-Security-Policy";
@@ -135,11 +134,11 @@ absl::Status WrongOrigin(std::string_view origin) {
 }
 
 absl::Status WrongType(std::string_view type) {
-  return InvalidArgument("the body is not said to be JSON lines",
+  return InvalidArgument("the content type does not say JSON lines",
                          {.reason = "CONTENT_TYPE_NOT_ALLOWED",
                           .subject = "Content-Type",
                           .value = Shorten(type),
-                          .fix = StrCat("send Content-Type: ", kJsonLines)});
+                          .fix = StrCat("send Content-Type: ", kJsonLinesType)});
 }
 
 absl::Status NoLength() {
@@ -222,7 +221,7 @@ void Site::PlanAnalysis(const HttpHead& head, const HttpPeer& peer, Plan& plan) 
     return refuse(WrongOrigin(origin), 403);
   }
   const std::string_view type = head.Only("content-type");
-  if (Trim(type.substr(0, type.find(';'))) != kJsonLines) return refuse(WrongType(type), 415);
+  if (Trim(type.substr(0, type.find(';'))) != kJsonLinesType) return refuse(WrongType(type), 415);
   if (!head.body_bytes) return refuse(NoLength(), 411);
   if (*head.body_bytes > kMaxBodyBytes) return refuse(TooLarge(*head.body_bytes), 413);
   auto admitted = Admit(head, peer, Role::kAnalyse, plan.caller);
@@ -298,7 +297,7 @@ HttpAnswer Site::RefuseWork(const Plan& plan, const absl::Status& error) const {
   const int status = absl::IsResourceExhausted(error) ? 429
                      : absl::IsUnavailable(error)     ? 503
                                                       : 500;
-  return Refuse(plan.work == Work::kQuery || plan.work == Work::kAnalysis, error, status);
+  return Refuse(plan.work != Work::kMetrics, error, status);
 }
 
 HttpAnswer Site::RefuseUnread(std::string_view received, const absl::Status& error) const {

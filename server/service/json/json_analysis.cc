@@ -24,7 +24,6 @@ namespace {
 
 namespace v1 = ::sinks::v1;
 
-constexpr char kJsonLinesType[] = "application/jsonl";
 constexpr std::chrono::minutes kLongest{5};
 constexpr size_t kMostBytes = size_t{64} << 20;  // of an answer
 
@@ -179,7 +178,7 @@ HttpAnswer JsonAnalysis::Answer(const HttpQuery& query, const std::stop_token& s
     if (lines.empty()) return ErrorAnswer(ended);
     lines.AddLine(absl::StrCat("{\"error\":", ToJson(ended).value_or("{}"), "}"));
   }
-  return {.content_type = kJsonLinesType, .body = lines.Take()};
+  return {.content_type = std::string(kJsonLinesType), .body = lines.Take()};
 }
 
 }  // namespace sinkd
