@@ -40,7 +40,7 @@ class HttpConnection {
   boost::asio::awaitable<std::optional<absl::StatusOr<HttpHead>>> ReadHead(bool first);
 
   // The body of the request whose head was read, of `size` bytes; nullopt: it does not come.
-  // `asked_for`: the client waits to be told that it is wanted.
+  // `asked_for`: the client waits for "100 Continue".
   boost::asio::awaitable<std::optional<std::string>> ReadBody(size_t size, bool asked_for);
 
   // Both as they are; false: the client does not take them.

@@ -60,7 +60,7 @@ class HttpServer {
     Page page = {};
     HttpAccess access = {};  // of the page, the API and metrics
     // Who shows these, when it has at least this role; null: everyone may have everything, without
-    // a name. Metrics and what the API tells take Role::kRead.
+    // a name. Metrics and reading the API need Role::kRead.
     std::function<absl::StatusOr<std::shared_ptr<const Principal>>(const Credentials& shown,
                                                                    Role least)>
         admit = nullptr;

@@ -1,7 +1,7 @@
 // granite, granitemoe, granitemoeshared and granitemoehybrid: Granite 3 and 4, dense models and
 // mixtures of experts. Multipliers of embedding, residual, attention and logits; Mamba2 in most
 // blocks of the hybrid ones. granite_swa and granitemoe_swa: windows in three of four blocks, a
-// learned sink for each head, a rotation of its own in each block.
+// learned sink for each head, and in each block a separate rotation.
 #include "server/engine/families/gated_decoder.h"
 
 #include <algorithm>

@@ -63,7 +63,7 @@ absl::StatusOr<DecoderPlan> PlanAny(const ConfigReader& config, int64_t kv_heads
   return plan;
 }
 
-// Experts, and one that every token passes, times a sigmoid of its own.
+// Experts, and a shared expert that its own sigmoid gate scales.
 absl::Status ReadMixture(const ConfigReader& config, DecoderPlan& plan) {
   DecoderSpec& spec = plan.spec;
   SINKD_RETURN_IF_ERROR(ReadExperts(config, "moe_intermediate_size", spec));

@@ -23,7 +23,7 @@ struct AttentionInput {
   double scale = 1.0;   // multiplies the scores
   double cap = 0;       // cap * tanh(score / cap); 0 = none
   int64_t window = 0;   // keys a query sees, itself included; 0 = all before it
-  int64_t chunk = 0;    // it sees keys of its own chunk of so many positions; 0 = all before it
+  int64_t chunk = 0;    // positions per chunk; a query sees keys of its chunk alone; 0: no chunks
   at::Tensor key_bias;  // [H, T] float32: added to the scores of a key; or undefined
 };
 

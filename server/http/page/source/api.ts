@@ -84,7 +84,7 @@ async function fromServer<T>(path: string, signal?: AbortSignal): Promise<T> {
   return parsed as T;
 }
 
-// Sends messages and tells every message of the answer as it comes.
+// Sends messages, and passes on each message of the answer as it arrives.
 export async function post<T extends object>(
     path: string, messages: object[], tell: (message: T) => void,
     signal: AbortSignal): Promise<void> {
