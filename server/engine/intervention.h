@@ -4,7 +4,8 @@
 // The base pass goes block by block. At block j, the block's input, attn_out and output are in
 // memory. A variant that starts at j recomputes what follows attention for its edited rows only and
 // takes the base's values for all other rows. It then continues from block j + 1, together with the
-// other variants that start at j, as a packed batch of at most kVariantRows rows.
+// other variants that start at j, as a packed batch of at most kVariantRows rows. One that edits
+// how block j attends continues from block j itself.
 //
 // Thread-safety: all functions may be called from any thread; concurrent use of one Model as in
 // Model::Run.
@@ -42,6 +43,16 @@ struct InterventionRequest {
   // and always with a head: L. The base pass always runs all blocks.
   std::optional<int64_t> end_block;
   std::shared_ptr<const Head> head;  // to measure losses; null: no losses
+  // Also what each pass predicts, position by position. Needs a head, and one more pass before the
+  // base's, which what variants predict is compared with.
+  bool predictions = false;
+};
+
+// Of the positions t < T-1, whose next token is known.
+struct Predictions {
+  std::vector<double> losses;      // -ln p(token t+1), in nats
+  std::vector<int64_t> choices;    // the most likely token, the lowest id of equals
+  std::vector<double> divergence;  // KL(base || this pass) of the next token, in nats; empty: base
 };
 
 // The result of one pass.
@@ -49,13 +60,14 @@ struct PassOutcome {
   Trace trace;  // for a variant, the layers before its first edit are those of the base
   // Mean over positions t < T-1 of -ln p(token t+1), in nats; empty without head or for T = 1.
   std::optional<double> loss;
+  Predictions predictions;  // when asked for
 };
 
 struct InterventionOutcome {
   PassOutcome base;
   std::vector<PassOutcome> variants;  // in the order given
   int64_t block_rows = 0;             // computed (position, block) pairs, including the base
-  int64_t naive_block_rows = 0;       // T * L for the base and each variant
+  int64_t naive_block_rows = 0;       // T * L for the base and each variant, and nothing else
 };
 
 absl::StatusOr<InterventionOutcome> Intervene(const Model& model, const TokenIds& ids,

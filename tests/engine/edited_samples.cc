@@ -23,16 +23,24 @@ T OneOf(const Json& word, std::initializer_list<std::pair<const char*, T>> known
 
 Edit ReadEdit(const Json& json) {
   return {.block = json["block"],
-          .site = OneOf<Site>(json["site"], {{"attn_out", Site::kAttnOut},
+          .site = OneOf<Site>(json["site"], {{"", Site::kMlpOut},
+                                             {"attn_out", Site::kAttnOut},
                                              {"mlp_out", Site::kMlpOut},
                                              {"resid_post", Site::kResidPost}}),
           .positions = json["positions"],
           .action = OneOf<EditAction>(json["action"], {{"replace", EditAction::kReplace},
                                                        {"set_norm", EditAction::kSetNorm},
                                                        {"clip_norm", EditAction::kClipNorm},
-                                                       {"add", EditAction::kAdd}}),
+                                                       {"add", EditAction::kAdd},
+                                                       {"remove", EditAction::kRemove},
+                                                       {"hide_keys", EditAction::kHideKeys},
+                                                       {"zero_values", EditAction::kZeroValues},
+                                                       {"zero_heads", EditAction::kZeroHeads},
+                                                       {"one_key", EditAction::kOneKey},
+                                                       {"plus_one", EditAction::kPlusOne}}),
           .vector = json["vector"],
-          .amount = json["amount"]};
+          .amount = json["amount"],
+          .heads = json.value("heads", std::vector<int64_t>())};
 }
 
 void Flatten(const Json& json, std::vector<float>& values) {
@@ -44,12 +52,25 @@ void Flatten(const Json& json, std::vector<float>& values) {
 }
 
 EditedPass ReadPass(const Json& json) {
-  EditedPass pass{.edits = {}, .loss = json["loss"]};
+  EditedPass pass{.loss = json.value("loss", 0.0)};
   for (const Json& edit : json["edits"]) pass.edits.push_back(ReadEdit(edit));
   Flatten(json["state_norm"], pass.state_norm);
-  Flatten(json["mlp_norm"], pass.mlp_norm);
-  Flatten(json["column_sum"], pass.column_sum);
+  if (json.contains("mlp_norm")) Flatten(json["mlp_norm"], pass.mlp_norm);
+  if (json.contains("column_sum")) Flatten(json["column_sum"], pass.column_sum);
+  if (json.contains("losses")) {
+    pass.predictions = {json["losses"], json["choices"], json["divergence"]};
+    pass.divergence_error = json["divergence_error"];
+  }
   return pass;
+}
+
+EditedSample ReadSample(const std::string& folder, const std::string& checkpoint) {
+  const std::string name = checkpoint.substr(checkpoint.find('/') + 1);
+  std::ifstream file(OracleFolder() / folder / (name + ".json"));
+  const Json json = Json::parse(file);
+  EditedSample sample{.ids = json["ids"], .base = ReadPass(json["base"]), .variants = {}};
+  for (const Json& variant : json["variants"]) sample.variants.push_back(ReadPass(variant));
+  return sample;
 }
 
 }  // namespace
@@ -69,12 +90,17 @@ std::vector<const char*> EditedCheckpoints() {
 }
 
 EditedSample ReadEditedSample(const std::string& checkpoint) {
-  const std::string name = checkpoint.substr(checkpoint.find('/') + 1);
-  std::ifstream file(OracleFolder() / "interventions" / (name + ".json"));
-  const Json json = Json::parse(file);
-  EditedSample sample{.ids = json["ids"], .base = ReadPass(json["base"]), .variants = {}};
-  for (const Json& variant : json["variants"]) sample.variants.push_back(ReadPass(variant));
-  return sample;
+  return ReadSample("interventions", checkpoint);
+}
+
+std::vector<const char*> AblatedCheckpoints() {
+  return {"tiny/llama_grouped",     "tiny/qwen2_window",    "families/gemma2_softcap",
+          "families/gpt2_plain",    "families/olmo2_plain", "families/gpt_neox_parallel",
+          "families/qwen3_moe_raw", "decoders/bloom_bias",  "families/gpt_oss_sinks"};
+}
+
+EditedSample ReadAblatedSample(const std::string& checkpoint) {
+  return ReadSample("ablations", checkpoint);
 }
 
 }  // namespace sinkd::testing

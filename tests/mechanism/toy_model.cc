@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "server/base/status.h"
 #include "server/mechanism/rows.h"
@@ -17,8 +18,20 @@ constexpr float kWrites[][ToyModel::kBlocks] = {{0, 100, 1, 1, 0, -100}, {0, 0, 
                                                 {0, 0, 0, 0, 0, 0},      {0, 0, 0, 40, 0, 0},
                                                 {0, 0, 0, 0, 0, 0},      {0, 0, 0, 0, 0, 0}};
 
+template <typename A, typename B>
+double Dot(const A& a, const B& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
 template <typename Row>
 void Apply(const Edit& edit, Row& row) {
+  if (edit.action == EditAction::kRemove) {
+    const double along = Dot(row, edit.vector) / Dot(edit.vector, edit.vector);
+    for (size_t c = 0; c < row.size(); ++c) {
+      row[c] -= static_cast<float>(along * edit.vector[c]);
+    }
+    return;
+  }
   const double norm = Norm(row);
   for (size_t c = 0; c < row.size(); ++c) {
     switch (edit.action) {
@@ -34,6 +47,8 @@ void Apply(const Edit& edit, Row& row) {
       case EditAction::kAdd:
         row[c] += static_cast<float>(edit.amount) * edit.vector[c];
         break;
+      default:
+        break;  // attention adds nothing, however it is edited
     }
   }
 }
@@ -41,7 +56,7 @@ void Apply(const Edit& edit, Row& row) {
 template <typename Rows>
 void ApplyAll(const Variant& variant, int64_t block, Site site, Rows& rows) {
   for (const Edit& edit : variant) {
-    if (edit.block != block || edit.site != site) continue;
+    if (edit.block != block || edit.site != site || ChangesAttention(edit.action)) continue;
     for (const int64_t t : edit.positions) Apply(edit, rows[Trace::At(t)]);
   }
 }
@@ -144,6 +159,12 @@ absl::StatusOr<InterventionOutcome> ToyModel::Intervene(const TokenIds& ids,
       double sum = 0;
       for (const Row& state : pass.resid_post.back()) sum += state[0];
       outcome.loss = sum / static_cast<double>(ids.size());
+    }
+    for (size_t t = 0; request.predictions && t + 1 < ids.size(); ++t) {
+      const float value = pass.resid_post.back()[t][0];
+      outcome.predictions.losses.push_back(value);
+      outcome.predictions.choices.push_back(value > 0 ? 1 : 0);
+      outcome.predictions.divergence.push_back(std::fabs(value));
     }
     return outcome;
   };

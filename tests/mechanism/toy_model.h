@@ -37,7 +37,8 @@ class ToyModel final : public StudyModel {
                                          const TraceRequest& request,
                                          std::stop_token stop) const override;
   absl::StatusOr<std::shared_ptr<const Head>> LoadHead(std::stop_token stop) const override;
-  // The loss is the mean of SINK after the last block, over positions.
+  // The loss is the mean of SINK after the last block, over positions. Of a position, the same is
+  // its loss, its size its divergence, and its sign its choice.
   absl::StatusOr<InterventionOutcome> Intervene(const TokenIds& ids,
                                                 std::span<const Variant> variants,
                                                 const InterventionRequest& request,

@@ -46,6 +46,9 @@ def change(edit, rows):
             return torch.where(norms > amount, rows / norms * amount, rows)
         case "add":
             return rows + amount * vector
+        case "remove":
+            direction = (vector / vector.norm()).to(rows.dtype)
+            return rows - (rows @ direction)[:, None] * direction
 
 
 def hook(edit):

@@ -94,6 +94,11 @@ class Strips {
           scores.narrow(2, visible, keys - visible).fill_(-std::numeric_limits<float>::infinity());
         }
       }
+      if (input_.hidden.defined()) {
+        at::Tensor mask = input_.hidden.narrow(0, first_key, keys).repeat({queries, 1});
+        mask.diagonal(first - first_key).zero_();
+        scores.add_(mask);
+      }
       const at::Tensor weights = Share(scores, heads, first, first_key);
       const at::Tensor mixed = Product(weights.view({kv_heads, group * queries, keys}),
                                        heads.v.narrow(1, first_key, keys));
@@ -125,8 +130,15 @@ class Strips {
     at::Tensor sink_mass;
     if (heads.sinks.defined()) {
       const int64_t keys = scores.size(2);
-      const at::Tensor column =
-          heads.sinks.repeat({samples_}).view({-1, 1, 1}).expand({-1, scores.size(1), 1});
+      const int64_t queries = scores.size(1);
+      at::Tensor column = heads.sinks.repeat({samples_}).view({-1, 1, 1}).expand({-1, queries, 1});
+      if (heads.bias.defined()) {
+        // What was taken from the scores: their distances are from the strip's last query.
+        const at::Tensor of_queries = heads.bias.narrow(1, first_query, queries);
+        column =
+            column +
+            (of_queries - of_queries.narrow(1, queries - 1, 1)).repeat({samples_, 1}).unsqueeze(2);
+      }
       const at::Tensor shares = at::softmax(at::cat({scores, column}, -1), -1);
       weights = shares.narrow(2, 0, keys).contiguous();
       sink_mass = shares.select(2, keys);

@@ -25,6 +25,8 @@ struct AttentionInput {
   int64_t window = 0;   // keys a query sees, itself included; 0 = all before it
   int64_t chunk = 0;    // positions per chunk; a query sees keys of its chunk alone; 0: no chunks
   at::Tensor key_bias;  // [H, T] float32: added to the scores of a key; or undefined
+  at::Tensor
+      hidden;  // [T] float32: -inf for a key that only its own query sees, else 0; or undefined
 };
 
 // What `bias` adds to the scores of the keys of a sample, [H, positions] float32; `scale` is that

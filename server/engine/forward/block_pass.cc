@@ -178,26 +178,31 @@ at::Tensor BlockPass::Mixed(const Projected& projected) const {
       return all.narrow(0, group_.begin(s), samples * group_.length(s));
     };
     const double scale = spec_.score_scale[at_block];
-    const at::Tensor out = Attend(
-        {.q = rows(projected.q),
-         .k = rows(projected.k),
-         .v = rows(projected.v),
-         .sinks = w_.sinks,
-         .samples = samples,
-         .scale = scale,
-         .cap = spec_.score_cap,
-         .window = spec_.window[at_block],
-         .chunk = spec_.chunk.empty() ? 0 : spec_.chunk[at_block],
-         .key_bias = KeyBias(spec_.distance_bias, scale, group_.length(s), projected.q.options())},
-        &observer_, block_, group_.first_sample + s);
+    AttentionInput input{
+        .q = rows(projected.q),
+        .k = rows(projected.k),
+        .v = rows(projected.v),
+        .sinks = w_.sinks,
+        .samples = samples,
+        .scale = scale,
+        .cap = spec_.score_cap,
+        .window = spec_.window[at_block],
+        .chunk = spec_.chunk.empty() ? 0 : spec_.chunk[at_block],
+        .key_bias = KeyBias(spec_.distance_bias, scale, group_.length(s), projected.q.options()),
+        .hidden = {}};
+    const AttentionEditor edits = editor_ == nullptr ? AttentionEditor() : editor_->Attention(s);
+    edits.ChangeInput(input);
+    const at::Tensor out =
+        edits.ChangeOutput(input, Attend(input, &observer_, block_, group_.first_sample + s));
     return projected.gate.defined() ? out * rows(projected.gate) : out;
   };
   const at::ScalarType type = w_.output.scalar_type();
   if (group_.samples() == 1) return attend(0, 1).to(type);
   const at::Tensor mixed = at::empty({group_.rows(), spec_.heads * shape_.value_size},
                                      projected.q.options().dtype(type));
+  const bool one_by_one = editor_ != nullptr && editor_->ChangesAttention();
   for (const EqualSamples& equals : GroupByLength(group_.offsets)) {
-    const int64_t most = SamplesTogether(spec_.heads, equals.length);
+    const int64_t most = one_by_one ? 1 : SamplesTogether(spec_.heads, equals.length);
     for (int64_t s = 0; s < equals.samples; s += most) {
       const int64_t some = std::min(most, equals.samples - s);
       mixed.narrow(0, equals.first_row + s * equals.length, some * equals.length)

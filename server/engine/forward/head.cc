@@ -20,8 +20,38 @@
 namespace sinkd {
 namespace {
 
-constexpr int64_t kLogits = int64_t{1} << 23;  // at once
-constexpr int64_t kLeastTokens = 1024;
+// Of the vocabulary at once; whatever the number of rows, so that a row gets what it gets alone.
+constexpr int64_t kTokens = 1024;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Sums over the vocabulary, part by part, that give the losses of rows.
+class LossSums {
+ public:
+  // [rows] int64; borrowed.
+  explicit LossSums(const at::Tensor& targets)
+      : targets_(targets),
+        log_total_(at::full(targets.sizes(), -kInfinity, targets.options().dtype(at::kDouble))),
+        own_(at::zeros_like(log_total_)) {}
+
+  // `logits` [rows, count] of the tokens from `first` on.
+  void Add(int64_t first, const at::Tensor& logits) {
+    const at::Tensor largest = logits.amax(1, /*keepdim=*/true);
+    const at::Tensor sum = (logits - largest).exp_().sum(1, /*keepdim=*/false, at::kDouble);
+    log_total_ = at::logaddexp(log_total_, sum.log_().add_(largest.squeeze(1)));
+    const int64_t count = logits.size(1);
+    const at::Tensor place = targets_ - first;
+    const at::Tensor there = (place >= 0).logical_and(place < count);
+    const at::Tensor logit = logits.gather(1, place.clamp(0, count - 1).unsqueeze(1)).squeeze(1);
+    own_ = at::where(there, logit.to(at::kDouble), own_);
+  }
+
+  at::Tensor losses() const { return log_total_ - own_; }
+  const at::Tensor& log_total() const { return log_total_; }
+
+ private:
+  const at::Tensor& targets_;
+  at::Tensor log_total_, own_;  // [rows] float64
+};
 
 absl::Status CheckFits(const std::string& tensor, int64_t bytes, const at::Device& device) {
   const int64_t free = FreeBytes(device);
@@ -70,25 +100,47 @@ absl::Status ReadHead(const Model::Internals& internals, const std::stop_token& 
 
 }  // namespace
 
+template <typename Add>
+void Head::ForEachPart(const at::Tensor& states, const std::stop_token& stop, Add add) const {
+  const int64_t vocabulary = RowsOf(weights_).size(0);
+  for (int64_t first = 0; first < vocabulary && !stop.stop_requested(); first += kTokens) {
+    Beat();
+    add(first, Logits(states, first, std::min(kTokens, vocabulary - first)));
+  }
+}
+
 at::Tensor Head::Losses(const at::Tensor& states, const at::Tensor& targets,
                         const std::stop_token& stop) const {
-  const int64_t rows = states.size(0);
-  const int64_t vocabulary = RowsOf(weights_).size(0);
-  const int64_t step = std::max(kLeastTokens, kLogits / std::max<int64_t>(1, rows));
-  const at::TensorOptions options = states.options().dtype(at::kDouble);
-  at::Tensor all = at::full({rows}, -std::numeric_limits<double>::infinity(), options);
-  at::Tensor own = at::zeros({rows}, options);
-  for (int64_t first = 0; first < vocabulary && !stop.stop_requested(); first += step) {
-    Beat();
-    const int64_t count = std::min(step, vocabulary - first);
-    const at::Tensor logits = Logits(states, first, count);
-    all = at::logaddexp(all, at::logsumexp(logits, at::IntArrayRef{1}).to(at::kDouble));
-    const at::Tensor place = targets - first;
-    const at::Tensor there = (place >= 0).logical_and(place < count);
-    const at::Tensor logit = logits.gather(1, place.clamp(0, count - 1).unsqueeze(1)).squeeze(1);
-    own = at::where(there, logit.to(at::kDouble), own);
-  }
-  return all - own;
+  LossSums sums(targets);
+  ForEachPart(states, stop,
+              [&](int64_t first, const at::Tensor& logits) { sums.Add(first, logits); });
+  return sums.losses();
+}
+
+RowPredictions Head::Predict(const at::Tensor& states, const at::Tensor& targets,
+                             const RowPredictions* base, const std::stop_token& stop) const {
+  LossSums sums(targets);
+  at::Tensor best = at::full({states.size(0)}, -kInfinity, states.options());
+  RowPredictions found{.states = base == nullptr ? states : at::Tensor(),
+                       .choices = at::zeros_like(targets)};
+  ForEachPart(states, stop, [&](int64_t first, const at::Tensor& logits) {
+    sums.Add(first, logits);
+    const auto [largest, place] = logits.max(1);
+    found.choices = at::where(largest > best, place + first, found.choices);
+    best = at::maximum(best, largest);
+    if (base == nullptr) return;
+    const at::Tensor of_base = Logits(base->states, first, logits.size(1));
+    const at::Tensor gaps = of_base - logits.view({-1, of_base.size(0), of_base.size(1)});
+    const at::Tensor shares = (of_base.to(at::kDouble) - base->log_total.unsqueeze(1)).exp_();
+    const at::Tensor part = (shares * gaps).sum(-1).flatten();
+    found.divergence = found.divergence.defined() ? found.divergence + part : part;
+  });
+  found.losses = sums.losses();
+  found.log_total = sums.log_total();
+  if (!found.divergence.defined()) return found;
+  const at::Tensor totals = found.log_total.view({-1, base->log_total.size(0)}) - base->log_total;
+  found.divergence = found.divergence + totals.flatten();
+  return found;
 }
 
 at::Tensor Head::Logits(const at::Tensor& states, int64_t first, int64_t count) const {

@@ -20,6 +20,15 @@ struct HeadFile {
   std::string name;  // of its tensors, without the ".weight" of an untied one and ".bias"
 };
 
+// What a head says of some rows.
+struct RowPredictions {
+  at::Tensor states;      // [rows, width] float32, what it read; undefined with a base
+  at::Tensor losses;      // [rows] float64: -ln p(target)
+  at::Tensor log_total;   // [rows] float64: ln of the sum of exp(logit)
+  at::Tensor choices;     // [rows] int64: the most likely token, the lowest of equals
+  at::Tensor divergence;  // [rows] float64: KL(base || these) in nats; undefined without a base
+};
+
 class Head {
  public:
   // `weights` [vocabulary, width] as Linear takes them; `bias` [vocabulary] or undefined.
@@ -35,7 +44,16 @@ class Head {
   at::Tensor Losses(const at::Tensor& states, const at::Tensor& targets,
                     const std::stop_token& stop) const;
 
+  // The same and more. `base`: null, or of B rows that `states` has n times, [n B, width], in the
+  // same order each time.
+  RowPredictions Predict(const at::Tensor& states, const at::Tensor& targets,
+                         const RowPredictions* base, const std::stop_token& stop) const;
+
  private:
+  // Calls `add(first, logits)` for some tokens after others, until `stop` is triggered.
+  template <typename Add>
+  void ForEachPart(const at::Tensor& states, const std::stop_token& stop, Add add) const;
+
   // Float32 logits of tokens `first` to `first + count` - 1.
   at::Tensor Logits(const at::Tensor& states, int64_t first, int64_t count) const;
 

@@ -11,6 +11,7 @@
 
 #include "server/engine/edits.h"
 #include "server/engine/forward/row_group.h"
+#include "server/engine/interventions/attention_editor.h"
 
 namespace sinkd {
 
@@ -23,9 +24,15 @@ class BlockEditor {
   // there is nothing to change.
   at::Tensor Apply(Site site, const at::Tensor& rows, int64_t first_row) const;
 
+  // Whether how any sample attends is changed.
+  bool ChangesAttention() const;
+  // The changes to how one sample of the group attends.
+  AttentionEditor Attention(int64_t sample) const;
+
  private:
   struct Placed {
     const Edit* edit;
+    int64_t sample;     // in the group
     int64_t first_row;  // of its sample in the group
   };
   std::vector<Placed> edits_;

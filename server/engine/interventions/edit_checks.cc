@@ -19,7 +19,8 @@ absl::Status Refuse(std::string_view reason, std::string_view subject, std::stri
 }
 
 absl::Status CheckValues(const DecoderSpec& spec, const Edit& edit) {
-  const bool by_vector = edit.action == EditAction::kReplace || edit.action == EditAction::kAdd;
+  const bool by_vector = edit.action == EditAction::kReplace || edit.action == EditAction::kAdd ||
+                         edit.action == EditAction::kRemove;
   if (by_vector && static_cast<int64_t>(edit.vector.size()) != spec.hidden) {
     return Refuse("BAD_VECTOR", "vector",
                   StrCat("an edit's vector has ", edit.vector.size(), " values"),
@@ -37,9 +38,34 @@ absl::Status CheckValues(const DecoderSpec& spec, const Edit& edit) {
   return absl::OkStatus();
 }
 
+absl::Status CheckHeads(const DecoderSpec& spec, const Edit& edit) {
+  for (const int64_t head : edit.heads) {
+    if (head >= 0 && head < spec.heads) continue;
+    return Refuse("HEAD_OUT_OF_RANGE", "heads", StrCat("an edit names head ", head),
+                  StrCat("choose from 0 to ", spec.heads - 1));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckAttention(const DecoderSpec& spec, const Edit& edit) {
+  if (!spec.Attends(edit.block)) {
+    return Refuse("NO_ATTENTION", "block",
+                  StrCat("block ", edit.block, " has no softmax attention to edit"),
+                  "choose a block that has");
+  }
+  if (edit.action == EditAction::kOneKey && edit.positions.size() > 1) {
+    return Refuse("SEVERAL_KEYS", "positions",
+                  StrCat("an edit sends heads to ", edit.positions.size(), " keys"), "name one");
+  }
+  return CheckHeads(spec, edit);
+}
+
 absl::Status CheckEdit(const DecoderSpec& spec, const Edit& edit, int64_t length) {
   SINKD_RETURN_IF_ERROR(CheckBlock(spec, edit.block));
-  if (edit.site != Site::kAttnOut && edit.site != Site::kMlpOut && edit.site != Site::kResidPost) {
+  if (ChangesAttention(edit.action)) {
+    SINKD_RETURN_IF_ERROR(CheckAttention(spec, edit));
+  } else if (edit.site != Site::kAttnOut && edit.site != Site::kMlpOut &&
+             edit.site != Site::kResidPost) {
     return Refuse("NOT_EDITABLE", "site", StrCat(SiteName(edit.site), " cannot be edited"),
                   "choose attn_out, mlp_out or resid_post");
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
@@ -12,6 +13,7 @@
 #include "server/engine/forward/head.h"
 #include "server/engine/forward/loss_meter.h"
 #include "server/engine/forward/model_internals.h"
+#include "server/engine/forward/prediction_meter.h"
 #include "server/engine/forward/torch_boundary.h"
 #include "server/engine/interventions/edit_checks.h"
 #include "server/engine/interventions/variant_start.h"
@@ -32,16 +34,31 @@ class AttentionKeeper final : public TapObserver {
   at::Tensor rows_;
 };
 
+void TakePredictions(Predictions& predictions, PassOutcome& outcome) {
+  const std::vector<double>& losses = predictions.losses;
+  if (!losses.empty()) {
+    outcome.loss =
+        std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
+  }
+  outcome.predictions = std::move(predictions);
+}
+
 // Turns one packed batch's pass into outcomes.
 class Meter {
  public:
+  // `base`: null, or to compare what the passes predict with.
   Meter(const Model::Internals& model, const InterventionRequest& request, const PackedBatch& batch,
-        const std::stop_token& stop)
+        const RowPredictions* base, const std::stop_token& stop)
       : builder_(model.spec, request.trace, batch.offsets, batch.ids.device()) {
-    if (request.head) loss_.emplace(*request.head, batch, stop);
+    if (base != nullptr) {
+      predictions_.emplace(*request.head, batch, base, stop);
+    } else if (request.head) {
+      loss_.emplace(*request.head, batch, stop);
+    }
   }
 
   std::vector<TapObserver*> observers() {
+    if (predictions_) return {&builder_, &*predictions_};
     if (loss_) return {&builder_, &*loss_};
     return {&builder_};
   }
@@ -49,16 +66,21 @@ class Meter {
   std::vector<PassOutcome> Finish() {
     std::vector<PassOutcome> outcomes;
     for (Trace& trace : builder_.Finish())
-      outcomes.push_back({.trace = std::move(trace), .loss = {}});
-    if (!loss_) return outcomes;
-    const std::vector<std::optional<double>> losses = loss_->Finish();
-    for (size_t s = 0; s < outcomes.size(); ++s) outcomes[s].loss = losses[s];
+      outcomes.push_back({.trace = std::move(trace), .loss = {}, .predictions = {}});
+    if (predictions_) {
+      std::vector<Predictions> predictions = predictions_->Finish();
+      for (size_t s = 0; s < outcomes.size(); ++s) TakePredictions(predictions[s], outcomes[s]);
+    } else if (loss_) {
+      const std::vector<std::optional<double>> losses = loss_->Finish();
+      for (size_t s = 0; s < outcomes.size(); ++s) outcomes[s].loss = losses[s];
+    }
     return outcomes;
   }
 
  private:
   TraceBuilder builder_;
   std::optional<LossMeter> loss_;
+  std::optional<PredictionMeter> predictions_;
 };
 
 // One sample and its variants.
@@ -81,6 +103,7 @@ class Runner {
   }
 
   absl::StatusOr<InterventionOutcome> Run() {
+    if (request_.head && request_.predictions) SINKD_RETURN_IF_ERROR(Predict());
     SINKD_RETURN_IF_ERROR(RunBase());
     FillFromBase();
     const auto passes = 1 + static_cast<int64_t>(variants_.size());
@@ -95,10 +118,29 @@ class Runner {
     return Pack(std::vector<TokenIds>(samples, ids_), model_.outer.embedding.device());
   }
 
+  // The pass that what the variants predict is compared with.
+  absl::Status Predict() {
+    const PackedBatch batch = Batch(1);
+    PredictionMeter meter(*request_.head, batch, nullptr, stop_);
+    SINKD_RETURN_IF_ERROR(model_.decoder.Forward(batch, meter, stop_));
+    if (stop_.stop_requested()) return Cancelled("the analysis was cancelled");
+    outcome_.block_rows += Length() * model_.spec.blocks;
+    predicted_ = meter.Rows();
+    TakePredictions(meter.Finish().front(), outcome_.base);
+    return absl::OkStatus();
+  }
+
+  // Null without predictions.
+  const RowPredictions* predicted() const {
+    return predicted_.states.defined() ? &predicted_ : nullptr;
+  }
+
   absl::Status RunBase() {
     const int64_t blocks = model_.spec.blocks;
     const PackedBatch batch = Batch(1);
-    Meter meter(model_, request_, batch, stop_);
+    InterventionRequest base_request = request_;
+    if (predicted() != nullptr) base_request.head = nullptr;
+    Meter meter(model_, base_request, batch, nullptr, stop_);
     DecoderPass pass(model_.spec, model_.outer, batch);
     std::unique_ptr<BlockCursor> cursor = model_.blocks->Begin(0, blocks, stop_);
     for (int64_t l = 0; l < blocks; ++l) {
@@ -125,15 +167,21 @@ class Runner {
       }
       // Streamed, the passes of the variants take the place of this one's blocks.
       cursor.reset();
-      SINKD_RETURN_IF_ERROR(RunVariants(base, begin->second));
+      const auto later = std::stable_partition(begin->second.begin(), begin->second.end(),
+                                               [&](size_t v) { return starts_[v].whole_block; });
+      SINKD_RETURN_IF_ERROR(RunVariants(base, {begin->second.begin(), later}));
+      SINKD_RETURN_IF_ERROR(RunVariants(base, {later, begin->second.end()}));
       cursor = model_.blocks->Begin(l + 1, blocks, stop_);
     }
     TapGroup taps(meter.observers());
     pass.Finish(taps);
-    return Done(meter, [&](size_t, PassOutcome outcome) { outcome_.base = std::move(outcome); });
+    return Done(meter, [&](size_t, PassOutcome outcome) {
+      outcome_.base.trace = std::move(outcome.trace);
+      if (predicted() == nullptr) outcome_.base.loss = outcome.loss;
+    });
   }
 
-  // `which` all begin at the base's block; its weights may be gone.
+  // `which` all begin at the base's block, with it or after it; its weights may be gone.
   absl::Status RunVariants(const BaseBlock& base, std::span<const size_t> which) {
     const auto at_once = static_cast<size_t>(std::max<int64_t>(1, kVariantRows / Length()));
     for (size_t first = 0; first < which.size(); first += at_once) {
@@ -145,23 +193,26 @@ class Runner {
 
   absl::Status RunBatch(const BaseBlock& base, std::span<const size_t> which) {
     const PackedBatch batch = Batch(which.size());
-    Meter meter(model_, request_, batch, stop_);
+    Meter meter(model_, request_, batch, predicted(), stop_);
     TapGroup taps(meter.observers());
+    const bool whole = starts_[which.front()].whole_block;
+    const int64_t first = whole ? base.block : base.block + 1;
     std::vector<at::Tensor> states;
     std::vector<const Variant*> edits;
     for (const size_t v : which) {
-      states.push_back(StateAfterStart(base, starts_[v]));
+      states.push_back(whole ? base.in : StateAfterStart(base, starts_[v]));
       starts_[v].out.reset();
       edits.push_back(&variants_[v]);
     }
-    for (size_t s = 0; s < which.size() && taps.Wants(Site::kResidPost, base.block); ++s) {
+    const bool shown = !whole && taps.Wants(Site::kResidPost, base.block);
+    for (size_t s = 0; s < which.size() && shown; ++s) {
       taps.OnRows(Site::kResidPost, base.block, batch.offsets[s], states[s]);
     }
     DecoderPass pass(model_.spec, model_.outer, states);
     states.clear();
-    SINKD_RETURN_IF_ERROR(model_.decoder.Continue(pass, base.block + 1, taps, stop_,
-                                                  {.end_block = end_, .edits = edits}));
-    outcome_.block_rows += batch.offsets.back() * (end_ - base.block - 1);
+    SINKD_RETURN_IF_ERROR(
+        model_.decoder.Continue(pass, first, taps, stop_, {.end_block = end_, .edits = edits}));
+    outcome_.block_rows += batch.offsets.back() * (end_ - first);
     return Done(meter, [&](size_t s, PassOutcome outcome) {
       outcome_.variants[which[s]] = std::move(outcome);
     });
@@ -188,7 +239,10 @@ class Runner {
     for (size_t v = 0; v < variants_.size(); ++v) {
       if (ran[v]) continue;
       outcome_.variants[v] = {.trace = CutTrace(outcome_.base.trace, end_),
-                              .loss = outcome_.base.loss};
+                              .loss = outcome_.base.loss,
+                              .predictions = outcome_.base.predictions};
+      outcome_.variants[v].predictions.divergence.assign(outcome_.base.predictions.losses.size(),
+                                                         0);
     }
   }
 
@@ -200,6 +254,7 @@ class Runner {
   const int64_t end_;
   std::map<int64_t, std::vector<size_t>> beginning_at_;  // variants by block
   std::vector<VariantStart> starts_;                     // of each variant
+  RowPredictions predicted_;                             // of the base; empty when not asked for
   InterventionOutcome outcome_;
 };
 

@@ -54,7 +54,7 @@ void CopyLayers(const std::vector<float>& from, int64_t layers, int64_t count,
 std::optional<int64_t> FirstEditedBlock(const Variant& variant) {
   std::optional<int64_t> first;
   for (const Edit& edit : variant) {
-    if (!edit.positions.empty()) first = std::min(first.value_or(edit.block), edit.block);
+    if (!edit.empty()) first = std::min(first.value_or(edit.block), edit.block);
   }
   return first;
 }
@@ -63,6 +63,7 @@ VariantStart StartVariant(DecoderPass& pass, const BaseBlock& base, const Varian
   VariantStart start;
   for (const Edit& edit : variant) {
     if (edit.block != base.block) continue;
+    if (ChangesAttention(edit.action) && !edit.empty()) return {.whole_block = true};
     std::vector<int64_t> both;
     std::set_union(start.positions.begin(), start.positions.end(), edit.positions.begin(),
                    edit.positions.end(), std::back_inserter(both));
@@ -84,7 +85,7 @@ at::Tensor StateAfterStart(const BaseBlock& base, const VariantStart& start) {
 void TakeFromBase(const Trace& base, int64_t block, int64_t end, const VariantStart& start,
                   Trace& trace) {
   const int64_t layers = base.layers;
-  const int64_t through = std::min(block + 1, end);
+  const int64_t through = std::min(start.whole_block ? block : block + 1, end);
   CopyLayers(base.state_norm, layers, std::min(block, end), trace.state_norm);
   CopyLayers(base.candidate_cosine, layers, std::min(block, end), trace.candidate_cosine);
   CopyLayers(base.mlp_norm, layers, through, trace.mlp_norm);

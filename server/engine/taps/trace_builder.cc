@@ -143,7 +143,8 @@ void TraceBuilder::OnAttention(const AttentionStrip& strip) {
   of_strip(equals.attention_self)
       .narrow(2, strip.first_query, queries)
       .copy_(strip.weights.diagonal(strip.first_query - strip.first_key, 2, 3));
-  if (strip.learned_sink_mass.defined()) {
+  // An edit may bring a share that goes to no key where the model has none.
+  if (strip.learned_sink_mass.defined() && equals.sink_mass.defined()) {
     const at::Tensor mass = of_strip(equals.sink_mass);
     mass.add_(
         strip.learned_sink_mass.sum(2, false, at::kDouble).div_(strip.positions).to(mass.device()));
