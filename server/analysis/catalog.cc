@@ -12,16 +12,16 @@
 namespace sinkd {
 namespace {
 
-void FillSinkRate(const AnalysisSpec& spec, const Trace& trace, SampleRecord& record) {
+void FillSinkRate(const v1::AnalysisSpec& spec, const Trace& trace, SampleRecord& record) {
   record.sink_rate = CountSinkRate(spec, trace);
 }
 
-void FillCompensation(const AnalysisSpec& spec, const Trace& trace, SampleRecord& record) {
+void FillCompensation(const v1::AnalysisSpec& spec, const Trace& trace, SampleRecord& record) {
   record.compensation = MakeCompensationCurves(spec, trace, record);
 }
 
-void FillPortrait(const AnalysisSpec& spec, const Trace& trace, SampleRecord& record) {
-  if (record.sample_index < spec.portrait->samples) record.portrait = DrawPortrait(trace);
+void FillPortrait(const v1::AnalysisSpec& spec, const Trace& trace, SampleRecord& record) {
+  if (record.sample_index < spec.portrait().samples()) record.portrait = DrawPortrait(trace);
 }
 
 const AnalysisEntry kAnalyses[] = {
@@ -29,59 +29,59 @@ const AnalysisEntry kAnalyses[] = {
      .description = "Finds the primary sink, its window, and every later sink with its level",
      .needs = "norms and cosines of the residual stream",
      .needs_attention = false,
-     .requested = [](const AnalysisSpec&) { return true; },
+     .requested = [](const v1::AnalysisSpec&) { return true; },
      .fill = nullptr,
      .accumulate = nullptr},
     {.name = "scores",
      .description = "Mean attention each sink receives in the blocks that read it",
      .needs = "column sums of the attention weights",
      .needs_attention = true,
-     .requested = [](const AnalysisSpec& spec) { return spec.scores.has_value(); },
+     .requested = [](const v1::AnalysisSpec& spec) { return spec.has_scores(); },
      .fill = ScoreRecord,
-     .accumulate = [](const AnalysisSpec&) -> std::unique_ptr<Accumulator> {
+     .accumulate = [](const v1::AnalysisSpec&) -> std::unique_ptr<Accumulator> {
        return std::make_unique<ScoreAccumulator>();
      }},
     {.name = "sink_rate",
      .description = "Share of heads in which a position receives more attention than epsilon",
      .needs = "column sums of the attention weights, over the first tokens alone when asked for",
      .needs_attention = true,
-     .requested = [](const AnalysisSpec& spec) { return spec.sink_rate.has_value(); },
+     .requested = [](const v1::AnalysisSpec& spec) { return spec.has_sink_rate(); },
      .fill = FillSinkRate,
-     .accumulate = [](const AnalysisSpec&) -> std::unique_ptr<Accumulator> {
+     .accumulate = [](const v1::AnalysisSpec&) -> std::unique_ptr<Accumulator> {
        return std::make_unique<SinkRateAccumulator>();
      }},
     {.name = "levels",
      .description = "Histogram of sink levels: first layer and lifetime, by kind",
      .needs = "norms and cosines of the residual stream",
      .needs_attention = false,
-     .requested = [](const AnalysisSpec& spec) { return spec.levels.has_value(); },
+     .requested = [](const v1::AnalysisSpec& spec) { return spec.has_levels(); },
      .fill = nullptr,
-     .accumulate = [](const AnalysisSpec& spec) -> std::unique_ptr<Accumulator> {
-       return std::make_unique<LevelAccumulator>(*spec.levels);
+     .accumulate = [](const v1::AnalysisSpec& spec) -> std::unique_ptr<Accumulator> {
+       return std::make_unique<LevelAccumulator>(spec.levels());
      }},
     {.name = "regression",
      .description = "Fits of sink score and lifetime against the MLP norm where the sink starts",
      .needs = "norms of the MLP outputs, column sums of the attention weights",
      .needs_attention = true,
-     .requested = [](const AnalysisSpec& spec) { return spec.regression.has_value(); },
+     .requested = [](const v1::AnalysisSpec& spec) { return spec.has_regression(); },
      .fill = ScoreRecord,
-     .accumulate = [](const AnalysisSpec& spec) -> std::unique_ptr<Accumulator> {
-       return std::make_unique<MlpRegressionAccumulator>(*spec.regression);
+     .accumulate = [](const v1::AnalysisSpec& spec) -> std::unique_ptr<Accumulator> {
+       return std::make_unique<MlpRegressionAccumulator>(spec.regression());
      }},
     {.name = "compensation",
      .description = "Attention of the primary and the secondary sinks, block by block",
      .needs = "column sums of the attention weights",
      .needs_attention = true,
-     .requested = [](const AnalysisSpec& spec) { return spec.compensation.has_value(); },
+     .requested = [](const v1::AnalysisSpec& spec) { return spec.has_compensation(); },
      .fill = FillCompensation,
-     .accumulate = [](const AnalysisSpec& spec) -> std::unique_ptr<Accumulator> {
-       return std::make_unique<CompensationAccumulator>(*spec.compensation);
+     .accumulate = [](const v1::AnalysisSpec& spec) -> std::unique_ptr<Accumulator> {
+       return std::make_unique<CompensationAccumulator>(spec.compensation());
      }},
     {.name = "portrait",
      .description = "Text and norms of the first samples, kept whole for pictures",
      .needs = "norms of the residual stream",
      .needs_attention = false,
-     .requested = [](const AnalysisSpec& spec) { return spec.portrait.has_value(); },
+     .requested = [](const v1::AnalysisSpec& spec) { return spec.has_portrait(); },
      .fill = FillPortrait,
      .accumulate = nullptr},
 };

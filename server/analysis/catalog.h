@@ -19,16 +19,16 @@
 namespace sinkd {
 
 struct AnalysisEntry {
-  std::string_view name;         // the field of AnalysisSpec
+  std::string_view name;         // the field of v1::AnalysisSpec
   std::string_view description;  // one line
   std::string_view needs;        // what of the model it reads, in words
   bool needs_attention;          // TraceRequest::attention
 
-  bool (*requested)(const AnalysisSpec&);
+  bool (*requested)(const v1::AnalysisSpec&);
   // Writes its part of a record that already holds the sinks; nullptr when it has none.
-  void (*fill)(const AnalysisSpec&, const Trace&, SampleRecord&);
+  void (*fill)(const v1::AnalysisSpec&, const Trace&, SampleRecord&);
   // Its part of a summary; nullptr when it has none.
-  std::unique_ptr<Accumulator> (*accumulate)(const AnalysisSpec&);
+  std::unique_ptr<Accumulator> (*accumulate)(const v1::AnalysisSpec&);
 };
 
 // In the order in which they run.

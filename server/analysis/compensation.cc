@@ -111,9 +111,9 @@ void CompensationAccumulator::Report(SummaryReport& report) const {
   const CompensationIntervals intervals = Bootstrap(parameters_, sorted);
   if (!sorted.empty()) FillBlocks(sorted, intervals, compensation);
   FillCorrelations(sorted, intervals, compensation);
-  if (intervals.draws > 0 && intervals.draws < parameters_.bootstrap_samples) {
+  if (intervals.draws > 0 && intervals.draws < parameters_.bootstrap_samples()) {
     report.notes.push_back(absl::StrCat("compensation: ", intervals.draws, " of ",
-                                        parameters_.bootstrap_samples,
+                                        parameters_.bootstrap_samples(),
                                         " bootstrap draws were made, to bound the work"));
   }
 }

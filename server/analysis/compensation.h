@@ -20,7 +20,7 @@ namespace sinkd {
 
 class CompensationAccumulator : public AccumulatorOf<CompensationAccumulator> {
  public:
-  explicit CompensationAccumulator(const CompensationParameters& parameters)
+  explicit CompensationAccumulator(const v1::CompensationParameters& parameters)
       : parameters_(parameters) {}
 
   void Add(const SampleRecord& record) override;
@@ -28,7 +28,7 @@ class CompensationAccumulator : public AccumulatorOf<CompensationAccumulator> {
   void Report(SummaryReport& report) const override;
 
  private:
-  CompensationParameters parameters_;
+  v1::CompensationParameters parameters_;
   std::vector<CompensationSample> samples_;
   std::map<int32_t, int64_t> weakest_block_;
   std::map<int32_t, int64_t> start_minus_weakest_;

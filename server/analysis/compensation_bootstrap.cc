@@ -183,16 +183,16 @@ int64_t AffordableDraws(int64_t wanted, Samples samples, const Pairs& pairs) {
 
 }  // namespace
 
-CompensationIntervals Bootstrap(const CompensationParameters& parameters, Samples samples) {
+CompensationIntervals Bootstrap(const v1::CompensationParameters& parameters, Samples samples) {
   CompensationIntervals result;
-  if (samples.size() < 2 || parameters.bootstrap_samples <= 0) return result;
+  if (samples.size() < 2 || parameters.bootstrap_samples() <= 0) return result;
   const Pairs pairs = MakePairs(samples);
-  result.draws = AffordableDraws(parameters.bootstrap_samples, samples, pairs);
+  result.draws = AffordableDraws(parameters.bootstrap_samples(), samples, pairs);
   MeanDraws primary(samples, &CompensationCurves::primary);
   MeanDraws secondary(samples, &CompensationCurves::secondary);
   PearsonDraws pearson(pairs, samples.size());
   SpearmanDraws spearman(pairs);
-  Resampling drawer(parameters.seed, samples.size());
+  Resampling drawer(static_cast<uint64_t>(parameters.seed()), samples.size());
   for (int64_t i = 0; i < result.draws; ++i) {
     const std::vector<int32_t>& weights = drawer.Draw();
     primary.Add(weights);

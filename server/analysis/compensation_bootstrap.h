@@ -42,7 +42,7 @@ struct CompensationIntervals {
 // `samples` in a canonical order, all with the same blocks. The correlations are those between
 // primary and secondary mass over all pairs of a sample and a block
 // with attention in its window.
-CompensationIntervals Bootstrap(const CompensationParameters& parameters,
+CompensationIntervals Bootstrap(const v1::CompensationParameters& parameters,
                                 std::span<const CompensationSample* const> samples);
 
 }  // namespace sinkd

@@ -20,9 +20,9 @@ std::vector<Share> ShareOfPositions(const Trace& trace, const SampleRecord& reco
 
 }  // namespace
 
-CompensationCurves MakeCompensationCurves(const AnalysisSpec& spec, const Trace& trace,
+CompensationCurves MakeCompensationCurves(const v1::AnalysisSpec& spec, const Trace& trace,
                                           const SampleRecord& record) {
-  const ScoreParameters parameters = ScoresOf(spec);
+  const v1::ScoreParameters parameters = ScoresOf(spec);
   const std::vector<Share> shares = ShareOfPositions(trace, record);
   CompensationCurves curves;
   for (int64_t l = 0; l < trace.layers; ++l) {

@@ -62,7 +62,7 @@ void LevelAccumulator::AddSecondary(const Sink& sink, int64_t positions) {
 void LevelAccumulator::Add(const SampleRecord& record) {
   ++samples_;
   positions_ += record.positions;
-  if (parameters_.include_primary_position) {
+  if (parameters_.include_primary_position()) {
     ++counts_[{record.primary.level, record.primary.kind}];
   }
   bool secondary = false;
@@ -87,7 +87,7 @@ void LevelAccumulator::MergeSame(const LevelAccumulator& other) {
 void LevelAccumulator::Report(SummaryReport& report) const {
   LevelReport& levels = report.levels.emplace();
   FillCounts(counts_, levels);
-  FillDiversity(parameters_.min_share, levels);
+  FillDiversity(parameters_.min_share(), levels);
   levels.positions = positions_;
   levels.secondary_per_1000_tokens = Share(1000 * levels.secondary, positions_);
   levels.samples_with_secondary = samples_with_secondary_;
@@ -97,7 +97,7 @@ void LevelAccumulator::Report(SummaryReport& report) const {
   std::stable_sort(levels.top_tokens.begin(), levels.top_tokens.end(),
                    [](const TokenCount& a, const TokenCount& b) { return a.count > b.count; });
   levels.top_tokens.resize(
-      std::min(levels.top_tokens.size(), static_cast<size_t>(parameters_.top_tokens)));
+      std::min(levels.top_tokens.size(), static_cast<size_t>(parameters_.top_tokens())));
   levels.position_bins = position_bins_;
 }
 

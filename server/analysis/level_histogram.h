@@ -20,7 +20,7 @@ namespace sinkd {
 
 class LevelAccumulator : public AccumulatorOf<LevelAccumulator> {
  public:
-  explicit LevelAccumulator(const LevelParameters& parameters) : parameters_(parameters) {}
+  explicit LevelAccumulator(const v1::LevelParameters& parameters) : parameters_(parameters) {}
 
   void Add(const SampleRecord& record) override;
   void MergeSame(const LevelAccumulator& other);
@@ -35,7 +35,7 @@ class LevelAccumulator : public AccumulatorOf<LevelAccumulator> {
 
   void AddSecondary(const Sink& sink, int64_t positions);
 
-  LevelParameters parameters_;
+  v1::LevelParameters parameters_;
   std::map<std::pair<Level, SinkKind>, int64_t> counts_;
   std::map<int32_t, Token> tokens_;
   std::array<int64_t, 10> position_bins_{};

@@ -31,9 +31,9 @@ void MlpRegressionAccumulator::AddSink(const Sink& sink) {
 }
 
 void MlpRegressionAccumulator::Add(const SampleRecord& record) {
-  if (parameters_.include_primary) AddSink(record.primary);
+  if (parameters_.include_primary()) AddSink(record.primary);
   for (const Sink& sink : record.sinks) {
-    const bool primary = sink.kind == SinkKind::kPrimary && parameters_.include_primary;
+    const bool primary = sink.kind == SinkKind::kPrimary && parameters_.include_primary();
     if (primary || sink.kind == SinkKind::kSecondary) AddSink(sink);
   }
 }
@@ -51,7 +51,7 @@ void MlpRegressionAccumulator::Report(SummaryReport& report) const {
   regression.score = Regress(score);
   regression.lifetime = Regress(lifetime);
   regression.without_score = without_score_;
-  if (!parameters_.points) return;
+  if (!parameters_.points()) return;
   regression.score_points = std::move(score);
   regression.lifetime_points = std::move(lifetime);
 }

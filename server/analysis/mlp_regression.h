@@ -18,7 +18,7 @@ namespace sinkd {
 
 class MlpRegressionAccumulator : public AccumulatorOf<MlpRegressionAccumulator> {
  public:
-  explicit MlpRegressionAccumulator(const RegressionParameters& parameters)
+  explicit MlpRegressionAccumulator(const v1::RegressionParameters& parameters)
       : parameters_(parameters) {}
 
   void Add(const SampleRecord& record) override;
@@ -28,7 +28,7 @@ class MlpRegressionAccumulator : public AccumulatorOf<MlpRegressionAccumulator> 
  private:
   void AddSink(const Sink& sink);
 
-  RegressionParameters parameters_;
+  v1::RegressionParameters parameters_;
   int64_t without_score_ = 0;
   std::vector<RegressionPoint> score_points_, lifetime_points_;
 };

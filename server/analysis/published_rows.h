@@ -29,7 +29,7 @@ struct PublishedRow {
 
 struct PublishedRowFormat {
   int64_t layers = 0;  // L of the model the file was made with, which rows do not name; >= 2
-  KindRule kind_rule = KindRule::kWindow;
+  v1::KindRule kind_rule = v1::KIND_RULE_WINDOW;
 };
 
 // `line_number` (from 1) is named in errors. INVALID_ARGUMENT (reason BAD_PUBLISHED_ROW): not such

@@ -35,7 +35,7 @@ SampleRecord Describe(const SampleFacts& facts, const Trace& trace) {
   return record;
 }
 
-void Detect(const DetectionParameters& parameters, bool chat_rendered, const Trace& trace,
+void Detect(const v1::DetectionParameters& parameters, bool chat_rendered, const Trace& trace,
             SampleRecord& record) {
   const int64_t primary = FindPrimary(trace, chat_rendered);
   const Window window = FindWindow(trace, primary);
@@ -47,7 +47,7 @@ void Detect(const DetectionParameters& parameters, bool chat_rendered, const Tra
 
 }  // namespace
 
-absl::StatusOr<SampleRecord> BuildRecord(const AnalysisSpec& spec, const SampleFacts& facts,
+absl::StatusOr<SampleRecord> BuildRecord(const v1::AnalysisSpec& spec, const SampleFacts& facts,
                                          const Trace& trace,
                                          const std::function<std::string(int32_t)>& token_text) {
   SINKD_RETURN_IF_ERROR(CheckTrace(spec, trace, facts.bfloat16));
@@ -56,7 +56,7 @@ absl::StatusOr<SampleRecord> BuildRecord(const AnalysisSpec& spec, const SampleF
                                  facts.token_ids.size(), " tokens"));
   }
   SampleRecord record = Describe(facts, trace);
-  Detect(spec.detection, facts.chat_rendered, trace, record);
+  Detect(spec.detection(), facts.chat_rendered, trace, record);
   const auto name_token = [&](Sink& sink) {
     sink.token_id = facts.token_ids[Trace::At(sink.position)];
     if (token_text) sink.token_text = token_text(sink.token_id);
@@ -80,8 +80,8 @@ absl::StatusOr<SampleRecord> BuildRecord(const AnalysisSpec& spec, const SampleF
   return record;
 }
 
-void AlphaRow(const ScoreParameters& parameters, const Trace& trace, int64_t block, int64_t head,
-              std::span<float> out) {
+void AlphaRow(const v1::ScoreParameters& parameters, const Trace& trace, int64_t block,
+              int64_t head, std::span<float> out) {
   for (int64_t k = 0; k < trace.positions; ++k) {
     out[Trace::At(k)] = HasAlpha(parameters, trace.positions, k)
                             ? static_cast<float>(Alpha(parameters, trace, block, head, k))

@@ -17,14 +17,14 @@ double Median(std::vector<float> values) {
 }
 
 // [window] the norm a sink needs at each layer of the window.
-std::vector<double> LeastNorms(const DetectionParameters& parameters, const Trace& trace,
+std::vector<double> LeastNorms(const v1::DetectionParameters& parameters, const Trace& trace,
                                Window window) {
   std::vector<double> least(Trace::At(window.end - window.start), 0.0);
-  if (parameters.min_norm_ratio <= 0) return least;
+  if (parameters.min_norm_ratio() <= 0) return least;
   for (int32_t l = window.start; l < window.end; ++l) {
     const float* row = trace.state_norm.data() + l * trace.positions;
     least[Trace::At(l - window.start)] =
-        parameters.min_norm_ratio * Median(std::vector<float>(row, row + trace.positions));
+        parameters.min_norm_ratio() * Median(std::vector<float>(row, row + trace.positions));
   }
   return least;
 }
@@ -66,8 +66,8 @@ Window FindWindow(const Trace& trace, int64_t primary) {
   return {start, static_cast<int32_t>(fall - steps.begin()) + 1};
 }
 
-SinkKind KindOf(KindRule rule, Level level, Window window, int64_t layers) {
-  if (rule == KindRule::kPublished) {
+SinkKind KindOf(v1::KindRule rule, Level level, Window window, int64_t layers) {
+  if (rule == v1::KIND_RULE_PUBLISHED) {
     if (level.lifetime >= layers - 15) return SinkKind::kPrimary;
     return level.lifetime > 4 ? SinkKind::kSecondary : SinkKind::kNoise;
   }
@@ -79,19 +79,19 @@ SinkKind KindOf(KindRule rule, Level level, Window window, int64_t layers) {
   return noise ? SinkKind::kNoise : SinkKind::kSecondary;
 }
 
-Sink MakePrimary(const DetectionParameters& parameters, const Trace& trace, int64_t primary,
+Sink MakePrimary(const v1::DetectionParameters& parameters, const Trace& trace, int64_t primary,
                  Window window) {
   Sink sink;
   sink.position = static_cast<int32_t>(primary);
   sink.kind = SinkKind::kPrimary;
   sink.layers.resize(Trace::At(window.end - window.start));
   std::iota(sink.layers.begin(), sink.layers.end(), window.start);
-  sink.margin = std::fabs(1 - parameters.cosine_threshold);
+  sink.margin = std::fabs(1 - parameters.cosine_threshold());
   FillLevel(trace, sink);
   return sink;
 }
 
-std::vector<Sink> FindSinks(const DetectionParameters& parameters, const Trace& trace,
+std::vector<Sink> FindSinks(const v1::DetectionParameters& parameters, const Trace& trace,
                             int64_t primary, Window window) {
   const std::vector<double> least = LeastNorms(parameters, trace, window);
   std::vector<Sink> sinks;
@@ -100,8 +100,8 @@ std::vector<Sink> FindSinks(const DetectionParameters& parameters, const Trace& 
     sink.position = static_cast<int32_t>(t);
     sink.margin = std::numeric_limits<double>::infinity();
     for (int32_t l = window.start; l < window.end; ++l) {
-      const double distance =
-          std::fabs(static_cast<double>(trace.Cosine(l, primary, t))) - parameters.cosine_threshold;
+      const double distance = std::fabs(static_cast<double>(trace.Cosine(l, primary, t))) -
+                              parameters.cosine_threshold();
       sink.margin = std::min(sink.margin, std::fabs(distance));
       if (distance > 0 && trace.StateNorm(l, t) >= least[Trace::At(l - window.start)]) {
         sink.layers.push_back(l);
@@ -109,7 +109,7 @@ std::vector<Sink> FindSinks(const DetectionParameters& parameters, const Trace& 
     }
     if (sink.layers.empty()) continue;
     FillLevel(trace, sink);
-    sink.kind = KindOf(parameters.kind_rule, sink.level, window, trace.layers);
+    sink.kind = KindOf(parameters.kind_rule(), sink.level, window, trace.layers);
     sinks.push_back(std::move(sink));
   }
   return sinks;

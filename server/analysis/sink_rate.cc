@@ -9,14 +9,14 @@
 namespace sinkd {
 namespace {
 
-int64_t CountHits(const ScoreParameters& scores, double epsilon, const Trace& trace, bool cut,
+int64_t CountHits(const v1::ScoreParameters& scores, double epsilon, const Trace& trace, bool cut,
                   int64_t k) {
   const int64_t length = cut ? trace.prefix : trace.positions;
   int64_t hits = 0;
   for (const int32_t l : trace.AttentionBlocks()) {
     for (int64_t h = 0; h < trace.heads; ++h) {
       const double sum = cut ? trace.PrefixAttentionSum(l, h, k) : trace.AttentionSum(l, h, k);
-      const double self = scores.exclude_self ? trace.AttentionSelf(l, h, k) : 0;
+      const double self = scores.exclude_self() ? trace.AttentionSelf(l, h, k) : 0;
       if (AlphaFromSum(scores, length, k, sum, self) > epsilon) ++hits;
     }
   }
@@ -25,20 +25,20 @@ int64_t CountHits(const ScoreParameters& scores, double epsilon, const Trace& tr
 
 }  // namespace
 
-SinkRateCounts CountSinkRate(const AnalysisSpec& spec, const Trace& trace) {
-  const SinkRateParameters& parameters = *spec.sink_rate;
-  const ScoreParameters scores = ScoresOf(spec);
-  const bool cut = parameters.first_tokens > 0;
+SinkRateCounts CountSinkRate(const v1::AnalysisSpec& spec, const Trace& trace) {
+  const v1::SinkRateParameters& parameters = spec.sink_rate();
+  const v1::ScoreParameters scores = ScoresOf(spec);
+  const bool cut = parameters.first_tokens() > 0;
   SinkRateCounts counts;
-  if (cut && trace.positions < parameters.first_tokens) {
+  if (cut && trace.positions < parameters.first_tokens()) {
     counts.left_out = true;
     return counts;
   }
   const int64_t length = cut ? trace.prefix : trace.positions;
   counts.cells = std::ssize(trace.AttentionBlocks()) * trace.heads;
-  for (int64_t k = 0; k < std::min(parameters.positions, length); ++k) {
+  for (int64_t k = 0; k < std::min<int64_t>(parameters.positions(), length); ++k) {
     const bool defined = HasAlpha(scores, length, k);
-    counts.hits.push_back(defined ? CountHits(scores, parameters.epsilon, trace, cut, k) : 0);
+    counts.hits.push_back(defined ? CountHits(scores, parameters.epsilon(), trace, cut, k) : 0);
     if (!defined) ++counts.undefined;
   }
   return counts;

@@ -17,7 +17,7 @@
 namespace sinkd {
 
 // spec.sink_rate must be set.
-SinkRateCounts CountSinkRate(const AnalysisSpec& spec, const Trace& trace);
+SinkRateCounts CountSinkRate(const v1::AnalysisSpec& spec, const Trace& trace);
 
 class SinkRateAccumulator : public AccumulatorOf<SinkRateAccumulator> {
  public:

@@ -5,36 +5,37 @@
 
 namespace sinkd {
 
-bool HasAlpha(const ScoreParameters& parameters, int64_t positions, int64_t k) {
-  return !parameters.exclude_self || k + 1 < positions;
+bool HasAlpha(const v1::ScoreParameters& parameters, int64_t positions, int64_t k) {
+  return !parameters.exclude_self() || k + 1 < positions;
 }
 
-double AlphaFromSum(const ScoreParameters& parameters, int64_t positions, int64_t k, double sum,
+double AlphaFromSum(const v1::ScoreParameters& parameters, int64_t positions, int64_t k, double sum,
                     double self) {
-  const int64_t excluded = parameters.exclude_self ? 1 : 0;
-  if (parameters.exclude_self) sum = std::max(0.0, sum - self);
+  const int64_t excluded = parameters.exclude_self() ? 1 : 0;
+  if (parameters.exclude_self()) sum = std::max(0.0, sum - self);
   const int64_t queries =
-      parameters.divisor == QueryDivisor::kAll ? positions : positions - excluded - k;
+      parameters.divisor() == v1::QUERY_DIVISOR_ALL ? positions : positions - excluded - k;
   return sum / static_cast<double>(queries);
 }
 
-double Alpha(const ScoreParameters& parameters, const Trace& trace, int64_t block, int64_t head,
+double Alpha(const v1::ScoreParameters& parameters, const Trace& trace, int64_t block, int64_t head,
              int64_t k) {
-  const double self = parameters.exclude_self ? trace.AttentionSelf(block, head, k) : 0;
+  const double self = parameters.exclude_self() ? trace.AttentionSelf(block, head, k) : 0;
   return AlphaFromSum(parameters, trace.positions, k, trace.AttentionSum(block, head, k), self);
 }
 
-double MeanAlpha(const ScoreParameters& parameters, const Trace& trace, int64_t block, int64_t k) {
+double MeanAlpha(const v1::ScoreParameters& parameters, const Trace& trace, int64_t block,
+                 int64_t k) {
   double sum = 0;
   for (int64_t h = 0; h < trace.heads; ++h) sum += Alpha(parameters, trace, block, h, k);
   return sum / static_cast<double>(trace.heads);
 }
 
-ScoreParameters ScoresOf(const AnalysisSpec& spec) {
-  return spec.scores.value_or(ScoreParameters{});
+v1::ScoreParameters ScoresOf(const v1::AnalysisSpec& spec) {
+  return spec.scores();
 }
 
-void ScoreSink(const ScoreParameters& parameters, const Trace& trace, Sink& sink) {
+void ScoreSink(const v1::ScoreParameters& parameters, const Trace& trace, Sink& sink) {
   sink.score.reset();
   sink.score_maximum.reset();
   sink.score_curve.clear();
@@ -44,9 +45,9 @@ void ScoreSink(const ScoreParameters& parameters, const Trace& trace, Sink& sink
   int64_t readers = 0;
   for (const int32_t block : trace.AttentionBlocks()) {
     const bool reads = layers.contains(block - 1);
-    if (!reads && !parameters.curves) continue;
+    if (!reads && !parameters.curves()) continue;
     const double alpha = MeanAlpha(parameters, trace, block, sink.position);
-    if (parameters.curves) sink.score_curve.push_back(static_cast<float>(alpha));
+    if (parameters.curves()) sink.score_curve.push_back(static_cast<float>(alpha));
     if (!reads) continue;
     sum += alpha;
     ++readers;
@@ -55,8 +56,8 @@ void ScoreSink(const ScoreParameters& parameters, const Trace& trace, Sink& sink
   if (readers > 0) sink.score = sum / static_cast<double>(readers);
 }
 
-void ScoreRecord(const AnalysisSpec& spec, const Trace& trace, SampleRecord& record) {
-  const ScoreParameters parameters = ScoresOf(spec);
+void ScoreRecord(const v1::AnalysisSpec& spec, const Trace& trace, SampleRecord& record) {
+  const v1::ScoreParameters parameters = ScoresOf(spec);
   ScoreSink(parameters, trace, record.primary);
   for (Sink& sink : record.sinks) ScoreSink(parameters, trace, sink);
 }

@@ -60,7 +60,7 @@ std::string MixedArithmetic(const std::map<std::string, int64_t>& samples) {
 
 }  // namespace
 
-Summary::Summary(AnalysisSpec spec) : spec_(std::move(spec)) {
+Summary::Summary(v1::AnalysisSpec spec) : spec_(std::move(spec)) {
   for (const AnalysisEntry& analysis : Analyses()) {
     if (analysis.accumulate && analysis.requested(spec_)) {
       parts_.push_back(analysis.accumulate(spec_));
@@ -107,7 +107,7 @@ absl::Status Summary::Add(const SampleRecord& record) {
 
 absl::Status Summary::Merge(const Summary& other) {
   if (&other == this) return Merge(Summary(other));
-  if (!(spec_ == other.spec_)) {
+  if (!Equal(spec_, other.spec_)) {
     return InvalidArgument("summaries made with different parameters cannot be merged",
                            {.reason = "PARAMETERS_DIFFER",
                             .subject = "spec",
@@ -140,7 +140,7 @@ SummaryReport Summary::Report() const {
   if (!attention_blocks_.empty() && RequiredTrace(spec_).attention) {
     report.notes.push_back(PartlyAttention(attention_blocks_, layers_));
   }
-  if (spec_.detection.kind_rule == KindRule::kPublished && layers_ != 0 &&
+  if (spec_.detection().kind_rule() == v1::KIND_RULE_PUBLISHED && layers_ != 0 &&
       layers_ <= kDeepestUnfit) {
     report.notes.push_back(absl::StrCat(
         "the published kind rule counts fixed numbers of layers and means nothing for "

@@ -131,14 +131,14 @@ struct SummaryReport {
 
 class Summary {
  public:
-  explicit Summary(AnalysisSpec spec);
+  explicit Summary(v1::AnalysisSpec spec);
   Summary(const Summary& other);
   Summary& operator=(const Summary& other);
   Summary(Summary&&) noexcept;
   Summary& operator=(Summary&&) noexcept;
   ~Summary();
 
-  const AnalysisSpec& spec() const { return spec_; }
+  const v1::AnalysisSpec& spec() const { return spec_; }
 
   // INVALID_ARGUMENT when the record has other layers or attention in other blocks than those
   // before, or contradicts itself (imported ones can): a window outside the layers, a position
@@ -150,7 +150,7 @@ class Summary {
   SummaryReport Report() const;
 
  private:
-  AnalysisSpec spec_;
+  v1::AnalysisSpec spec_;
   int64_t layers_ = 0;  // 0 until the first record
   std::vector<int32_t> attention_blocks_;
   int64_t samples_ = 0;

@@ -22,7 +22,7 @@ struct Array {
   bool required;
 };
 
-std::vector<Array> Arrays(const AnalysisSpec& spec, const Trace& trace) {
+std::vector<Array> Arrays(const v1::AnalysisSpec& spec, const Trace& trace) {
   const TraceRequest request = RequiredTrace(spec);
   const int64_t t = trace.positions;
   return {
@@ -38,7 +38,7 @@ std::vector<Array> Arrays(const AnalysisSpec& spec, const Trace& trace) {
   };
 }
 
-absl::Status CheckSizes(const AnalysisSpec& spec, const Trace& trace,
+absl::Status CheckSizes(const v1::AnalysisSpec& spec, const Trace& trace,
                         const std::vector<Array>& arrays) {
   if (trace.candidates != std::min(kPrimaryCandidates, trace.positions)) {
     return Internal(absl::StrCat("trace has ", trace.candidates, " primary candidates for ",
@@ -92,7 +92,7 @@ absl::Status NonFinite(const Array& array, bool bfloat16) {
 
 }  // namespace
 
-absl::Status CheckTrace(const AnalysisSpec& spec, const Trace& trace, bool bfloat16) {
+absl::Status CheckTrace(const v1::AnalysisSpec& spec, const Trace& trace, bool bfloat16) {
   if (trace.positions < 1) {
     return InvalidArgument("the sample has no tokens",
                            {.reason = "EMPTY_SAMPLE", .subject = "sample", .fix = "send a text"});

@@ -14,6 +14,6 @@ namespace sinkd {
 // not have the sizes it names; FAILED_PRECONDITION (NON_FINITE_ACTIVATION) naming the first layer
 // and position with an infinite or NaN value. `bfloat16`: the pass ran in it, which float32 may
 // cure.
-absl::Status CheckTrace(const AnalysisSpec& spec, const Trace& trace, bool bfloat16);
+absl::Status CheckTrace(const v1::AnalysisSpec& spec, const Trace& trace, bool bfloat16);
 
 }  // namespace sinkd

@@ -1,4 +1,4 @@
-// Checks of numbers from a caller.
+// Checks of numbers and enum values from a caller.
 //
 // `field` is the path of the value in the request ("spec.detection.cosine_threshold"), and `limit`
 // its allowed range in words ("from 0 to 1").
@@ -27,10 +27,13 @@ absl::Status CheckParameter(bool ok, const std::string& field, Number value,
                           .fix = absl::StrCat("choose a value ", limit)});
 }
 
-inline absl::Status CheckRange(const std::string& field, int64_t value, int64_t least,
-                               int64_t most) {
-  return CheckParameter(value >= least && value <= most, field, value,
-                        absl::StrCat("from ", least, " to ", most));
+// An enum value that this server does not know; it knows those from `least` to `largest`.
+inline absl::Status UnknownEnum(const std::string& field, int value, int least, int largest) {
+  return InvalidArgument(absl::StrCat(field, " is not a value that this server knows"),
+                         {.reason = "UNKNOWN_ENUM_VALUE",
+                          .subject = field,
+                          .value = absl::StrCat(value),
+                          .fix = absl::StrCat("use a value from ", least, " to ", largest)});
 }
 
 }  // namespace sinkd

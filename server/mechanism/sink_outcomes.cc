@@ -7,7 +7,7 @@
 
 namespace sinkd {
 
-SinkMap::SinkMap(const DetectionParameters& parameters, const SampleRecord& record,
+SinkMap::SinkMap(const v1::DetectionParameters& parameters, const SampleRecord& record,
                  const Trace& trace)
     : sinks_(FindSinks(parameters, trace, record.primary.position,
                        {record.window_start, record.window_end})) {}

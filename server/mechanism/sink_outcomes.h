@@ -19,7 +19,8 @@ namespace sinkd {
 class SinkMap {
  public:
   // `record` says p0 and window; `trace` is of the same sample, whole up to the window's end.
-  SinkMap(const DetectionParameters& parameters, const SampleRecord& record, const Trace& trace);
+  SinkMap(const v1::DetectionParameters& parameters, const SampleRecord& record,
+          const Trace& trace);
 
   // Null where there is none.
   const Sink* Find(int64_t position) const;

@@ -96,7 +96,7 @@ absl::Status SteerStudy::Measure(int64_t sample, std::stop_token stop) {
   const std::vector<Variant> variants = MakeVariants(positions);
   // A sink at the window's last layer is read, and so scored, by the block after it.
   const InterventionRequest request{
-      .trace = {.last_state = detection().last_state, .attention = true},
+      .trace = {.last_state = LastStateOf(detection()), .attention = true},
       .end_block = std::min<int64_t>(found.record.window_end + 1, found.record.layers),
       .head = sweep_.head()};
   // A sample counts only when all its variants ran.
@@ -126,7 +126,7 @@ void SteerStudy::Judge(int64_t sample, Pass pass, const PassOutcome& base,
     const Sink* found = after.Find(position);
     if (found == nullptr) continue;
     Sink sink = *found;
-    ScoreSink(ScoreParameters{}, outcome.trace, sink);
+    ScoreSink(v1::ScoreParameters{}, outcome.trace, sink);
     if (sink.score) row.score.Add(*sink.score);
   }
   if (pass != Pass::kSteered) return;

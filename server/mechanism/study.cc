@@ -5,6 +5,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "server/analysis/parameter_rules.h"
 #include "server/base/parameter_check.h"
 #include "server/base/status.h"
 #include "server/engine/decomposition.h"
@@ -13,7 +14,6 @@
 #include "server/mechanism/entropy_study.h"
 #include "server/mechanism/massive_study.h"
 #include "server/mechanism/norms_study.h"
-#include "server/mechanism/parameter_rules.h"
 #include "server/mechanism/pca_study.h"
 #include "server/mechanism/steer_study.h"
 #include "server/mechanism/swap_study.h"
@@ -32,32 +32,31 @@ absl::Status NoStudy() {
 }  // namespace
 
 void FillStudyDefaults(v1::RunStudyRequest& request) {
+  request.mutable_detection();
   request.mutable_targets();
   FillDefaults(request);
 }
 
-absl::Status CheckStudy(const StudyRequest& request, int64_t blocks) {
-  const v1::RunStudyRequest& message = request.message;
-  if (message.study_case() == v1::RunStudyRequest::STUDY_NOT_SET) return NoStudy();
-  SINKD_RETURN_IF_ERROR(ValidateDetection(request.detection, "detection"));
-  SINKD_RETURN_IF_ERROR(CheckParameters(message, "", blocks));
+absl::Status CheckStudy(const v1::RunStudyRequest& request, int64_t blocks) {
+  if (request.study_case() == v1::RunStudyRequest::STUDY_NOT_SET) return NoStudy();
+  SINKD_RETURN_IF_ERROR(CheckParameters(request, "", blocks));
   // Targets and as many controls make one map.
-  const int64_t limit = message.targets().limit();
-  const bool one_map = message.cluster().tsne_sites().empty() || limit <= kTsneRows / 2;
+  const int64_t limit = request.targets().limit();
+  const bool one_map = request.cluster().tsne_sites().empty() || limit <= kTsneRows / 2;
   SINKD_RETURN_IF_ERROR(
       CheckParameter(one_map, "targets.limit", limit,
                      absl::StrCat("at most ", kTsneRows / 2, " with cluster.tsne_sites")));
-  const v1::EntropyParameters& window = message.entropy();
+  const v1::EntropyParameters& window = request.entropy();
   return CheckParameter(!window.has_end() || window.end() > window.first(), "entropy.end",
                         window.end(), absl::StrCat("over entropy.first, ", window.first()));
 }
 
-std::unique_ptr<Study> NewStudy(StudyRequest request, const StudyModel& model,
+std::unique_ptr<Study> NewStudy(v1::RunStudyRequest request, const StudyModel& model,
                                 std::vector<StudySample> samples) {
   const auto make = [&]<typename Kind>(std::type_identity<Kind>) -> std::unique_ptr<Study> {
     return std::make_unique<Kind>(std::move(request), model, std::move(samples));
   };
-  switch (request.message.study_case()) {
+  switch (request.study_case()) {
     case v1::RunStudyRequest::kAlign:
       return make(std::type_identity<AlignStudy>());
     case v1::RunStudyRequest::kPca:

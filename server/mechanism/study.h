@@ -19,7 +19,6 @@
 
 #include <absl/status/status.h>
 
-#include "server/analysis/parameters.h"
 #include "server/engine/model.h"
 #include "server/mechanism/study_model.h"
 #include "sinks/v1/mechanism.pb.h"
@@ -28,18 +27,12 @@ namespace sinkd {
 
 namespace v1 = ::sinks::v1;
 
-// What a study is asked.
-struct StudyRequest {
-  v1::RunStudyRequest message;    // names a study; parameters with defaults filled in
-  DetectionParameters detection;  // its `detection`
-};
-
-// Fills in the defaults of the study's parameters and of its targets.
+// Fills in the defaults of the study's parameters, of its detection and of its targets.
 void FillStudyDefaults(v1::RunStudyRequest& request);
 
 // Checks them by their rules and against each other. `blocks`: the model's. INVALID_ARGUMENT naming
 // the field ("swap.controls_per_sample"), its value and its limit.
-absl::Status CheckStudy(const StudyRequest& request, int64_t blocks);
+absl::Status CheckStudy(const v1::RunStudyRequest& request, int64_t blocks);
 
 struct StudySample {
   int64_t index = 0;  // place in the request
@@ -68,9 +61,9 @@ class Study {
   virtual v1::StudyReport Report(std::string partial_reason) = 0;
 };
 
-// `request` is valid for the model, the samples' ids checked. Without samples there is nothing to
-// step through, and a report that says why it is empty.
-std::unique_ptr<Study> NewStudy(StudyRequest request, const StudyModel& model,
+// `request` is valid for the model, its defaults filled in, the samples' ids checked. Without
+// samples there is nothing to step through, and a report that says why it is empty.
+std::unique_ptr<Study> NewStudy(v1::RunStudyRequest request, const StudyModel& model,
                                 std::vector<StudySample> samples);
 
 }  // namespace sinkd

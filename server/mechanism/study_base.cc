@@ -25,11 +25,18 @@ std::vector<std::vector<StudySample>> Batch(std::vector<StudySample> samples) {
   return batches;
 }
 
+v1::AnalysisSpec DetectionAlone(const v1::RunStudyRequest& request) {
+  v1::AnalysisSpec spec;
+  *spec.mutable_detection() = request.detection();
+  return spec;
+}
+
 }  // namespace
 
-StudyBase::StudyBase(StudyRequest request, const StudyModel& model,
+StudyBase::StudyBase(v1::RunStudyRequest request, const StudyModel& model,
                      std::vector<StudySample> samples)
     : request_(std::move(request)),
+      analyses_(DetectionAlone(request_)),
       model_(model),
       draws_(seed()),
       batches_(Batch(std::move(samples))) {
@@ -75,7 +82,7 @@ absl::StatusOr<SampleRecord> StudyBase::Detect(const StudySample& sample,
                           .token_ids = sample.ids,
                           .chat_rendered = sample.chat_rendered,
                           .bfloat16 = model_.info().compute_type == "bfloat16"};
-  absl::StatusOr<SampleRecord> record = BuildRecord({.detection = detection()}, facts, trace, {});
+  absl::StatusOr<SampleRecord> record = BuildRecord(analyses_, facts, trace, {});
   if (!record.ok()) return NameSample(record.status(), sample.index, {});
   return record;
 }
@@ -83,7 +90,7 @@ absl::StatusOr<SampleRecord> StudyBase::Detect(const StudySample& sample,
 absl::Status StudyBase::DetectBatch(size_t batch, std::stop_token stop) {
   std::vector<TokenIds> ids;
   for (const StudySample& sample : batches_[batch]) ids.push_back(sample.ids);
-  const TraceRequest request = RequiredTrace({.detection = detection()});
+  const TraceRequest request = RequiredTrace(analyses_);
   SINKD_ASSIGN_OR_RETURN(const std::vector<Trace> traces, model_.Run(ids, request, stop));
   std::vector<DetectedSample> found;
   for (size_t i = 0; i < traces.size(); ++i) {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "server/analysis/records.h"
 #include "server/mechanism/draws.h"
 #include "server/mechanism/study.h"
 #include "server/mechanism/targets.h"
@@ -26,7 +27,7 @@ class StudyBase : public Study {
   static constexpr int64_t kBatchTokens = 2048;
 
   // As NewStudy. Studies inherit it.
-  StudyBase(StudyRequest request, const StudyModel& model, std::vector<StudySample> samples);
+  StudyBase(v1::RunStudyRequest request, const StudyModel& model, std::vector<StudySample> samples);
 
   absl::Status Step(std::stop_token stop) final;
   bool done() const final;
@@ -76,8 +77,8 @@ class StudyBase : public Study {
     return detected_[static_cast<size_t>(sample)];
   }
   const StudyModel& model() const { return model_; }
-  const v1::RunStudyRequest& request() const { return request_.message; }
-  const DetectionParameters& detection() const { return request_.detection; }
+  const v1::RunStudyRequest& request() const { return request_; }
+  const v1::DetectionParameters& detection() const { return request_.detection(); }
   uint64_t seed() const { return static_cast<uint64_t>(request().seed()); }
   Draws& draws() { return draws_; }
 
@@ -87,7 +88,8 @@ class StudyBase : public Study {
   void SkipFinishedPhases();
   void AddPositions(v1::StudyReport& report) const;
 
-  const StudyRequest request_;
+  const v1::RunStudyRequest request_;
+  const v1::AnalysisSpec analyses_;  // the detection alone
   const StudyModel& model_;
   Draws draws_;
   std::vector<std::vector<StudySample>> batches_;  // to detect

@@ -90,7 +90,7 @@ absl::Status SwapStudy::Measure(int64_t sample, std::stop_token stop) {
   SINKD_ASSIGN_OR_RETURN(const std::vector<Variant> variants,
                          MakeVariants(sample, positions, stop));
   const InterventionRequest request{
-      .trace = {.last_state = detection().last_state, .attention = false},
+      .trace = {.last_state = LastStateOf(detection()), .attention = false},
       .end_block = found.record.window_end,
       .head = sweep_.head()};
   // A sample counts only when all its variants ran.

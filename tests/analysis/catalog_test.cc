@@ -21,7 +21,8 @@ TEST(Catalog, DescribesEveryAnalysisOnce) {
 
 TEST(Catalog, RunsDetectionAloneWhenNothingElseIsRequested) {
   for (const AnalysisEntry& analysis : Analyses()) {
-    EXPECT_EQ(analysis.requested({}), analysis.name == "detection") << analysis.name;
+    EXPECT_EQ(analysis.requested(v1::AnalysisSpec()), analysis.name == "detection")
+        << analysis.name;
   }
 }
 

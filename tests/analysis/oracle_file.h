@@ -11,9 +11,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "server/analysis/parameters.h"
 #include "server/analysis/record_builder.h"
 #include "server/analysis/records.h"
+#include "tests/analysis/spec_text.h"
 
 namespace sinkd {
 
@@ -38,23 +38,33 @@ inline double RelativeDifference(double a, double b) {
   return a == b ? 0 : std::fabs(a - b) / scale;
 }
 
-inline AnalysisSpec SpecOf(const Json& json) {
-  AnalysisSpec spec;
+inline v1::AnalysisSpec SpecOf(const Json& json) {
+  v1::AnalysisSpec spec = SpecFrom("regression { points: true }");
   const Json& detection = json["detection"];
-  spec.detection.cosine_threshold = detection["cosine_threshold"];
-  spec.detection.min_norm_ratio = detection["min_norm_ratio"];
-  if (detection["kind_rule"] == "published") spec.detection.kind_rule = KindRule::kPublished;
+  spec.mutable_detection()->set_cosine_threshold(detection["cosine_threshold"]);
+  spec.mutable_detection()->set_min_norm_ratio(detection["min_norm_ratio"]);
+  if (detection["kind_rule"] == "published") {
+    spec.mutable_detection()->set_kind_rule(v1::KIND_RULE_PUBLISHED);
+  }
   if (json["score_message"]) {
     const Json& scores = json["scores"];
-    spec.scores = {.exclude_self = scores["exclude_self"], .curves = scores["curves"]};
-    if (scores["divisor"] == "all") spec.scores->divisor = QueryDivisor::kAll;
+    spec.mutable_scores()->set_exclude_self(scores["exclude_self"]);
+    spec.mutable_scores()->set_curves(scores["curves"]);
+    if (scores["divisor"] == "all") spec.mutable_scores()->set_divisor(v1::QUERY_DIVISOR_ALL);
   }
   const Json& rate = json["sink_rate"];
-  spec.sink_rate = {rate["epsilon"], rate["positions"], rate["first_tokens"]};
+  spec.mutable_sink_rate()->set_epsilon(rate["epsilon"]);
+  spec.mutable_sink_rate()->set_positions(rate["positions"]);
+  spec.mutable_sink_rate()->set_first_tokens(rate["first_tokens"]);
   const Json& levels = json["levels"];
-  spec.levels = {levels["min_share"], levels["top_tokens"], levels["include_primary_position"]};
-  spec.regression = {.include_primary = json["regression"]["include_primary"], .points = true};
-  spec.compensation = {json["compensation"]["bootstrap_samples"], json["compensation"]["seed"]};
+  spec.mutable_levels()->set_min_share(levels["min_share"]);
+  spec.mutable_levels()->set_top_tokens(levels["top_tokens"]);
+  spec.mutable_levels()->set_include_primary_position(levels["include_primary_position"]);
+  spec.mutable_regression()->set_include_primary(json["regression"]["include_primary"]);
+  const Json& compensation = json["compensation"];
+  spec.mutable_compensation()->set_bootstrap_samples(compensation["bootstrap_samples"]);
+  spec.mutable_compensation()->set_seed(compensation["seed"]);
+  FillAnalysisDefaults(spec);
   return spec;
 }
 
@@ -75,7 +85,7 @@ inline Trace TraceOf(const Json& json) {
   return trace;
 }
 
-inline absl::StatusOr<SampleRecord> RecordOf(const AnalysisSpec& spec, const Json& sample) {
+inline absl::StatusOr<SampleRecord> RecordOf(const v1::AnalysisSpec& spec, const Json& sample) {
   const Json& facts = sample["facts"];
   const auto ids = facts["token_ids"].get<std::vector<int32_t>>();
   return BuildRecord(

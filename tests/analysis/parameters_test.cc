@@ -1,115 +1,124 @@
 #include "server/analysis/parameters.h"
 
-#include <cmath>
 #include <ostream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "server/base/status.h"
+#include "tests/analysis/spec_text.h"
 
 namespace sinkd {
 namespace {
 
 using testing::HasSubstr;
 
-AnalysisSpec Everything() {
-  AnalysisSpec spec;
-  spec.scores.emplace();
-  spec.sink_rate.emplace();
-  spec.levels.emplace();
-  spec.regression.emplace();
-  spec.compensation.emplace();
-  return spec;
+constexpr char kEverything[] =
+    "scores {} sink_rate {} levels {} regression {} compensation {} portrait {} ";
+
+TEST(Parameters, AreValidByDefault) {
+  EXPECT_TRUE(CheckAnalyses(SpecFrom("")).ok());
+  EXPECT_TRUE(CheckAnalyses(SpecFrom(kEverything)).ok());
 }
 
-TEST(Parameters, AreValidByDefaultAndInBothPresets) {
-  AnalysisSpec spec = Everything();
-  EXPECT_TRUE(Validate({}).ok());
-  EXPECT_TRUE(Validate(spec).ok());
-  spec.detection = PaperTextDetection();
-  spec.sink_rate->first_tokens = 64;
-  EXPECT_TRUE(Validate(spec).ok());
-  EXPECT_EQ(spec.detection.cosine_threshold, 0.95);
-  EXPECT_EQ(spec.detection.min_norm_ratio, 3);
+TEST(Parameters, HaveTheDefaultsThatTheCommentsOfTheProtocolPromise) {
+  const v1::AnalysisSpec spec = SpecFrom(kEverything);
+  EXPECT_EQ(spec.detection().ShortDebugString(),
+            "cosine_threshold: 0.9 min_norm_ratio: 0 kind_rule: KIND_RULE_WINDOW "
+            "last_state: LAST_STATE_NORMED");
+  EXPECT_EQ(spec.scores().ShortDebugString(),
+            "exclude_self: false divisor: QUERY_DIVISOR_FROM_POSITION curves: false "
+            "all_positions: false");
+  EXPECT_EQ(spec.sink_rate().ShortDebugString(), "epsilon: 0.3 positions: 64 first_tokens: 0");
+  EXPECT_EQ(spec.levels().ShortDebugString(),
+            "min_share: 0.02 top_tokens: 10 include_primary_position: false");
+  EXPECT_EQ(spec.regression().ShortDebugString(), "include_primary: false points: false");
+  EXPECT_EQ(spec.compensation().ShortDebugString(), "bootstrap_samples: 1000 seed: 0");
+  EXPECT_EQ(spec.portrait().ShortDebugString(), "samples: 1");
+}
+
+TEST(Parameters, PresetsBecomeTheValuesThatTheyStandFor) {
+  const auto detection = [](const std::string& text) {
+    return SpecFrom("detection { " + text + " }").detection().ShortDebugString();
+  };
+  const std::string rest = " kind_rule: KIND_RULE_WINDOW last_state: LAST_STATE_NORMED";
+  EXPECT_EQ(detection("preset: DETECTION_PRESET_PAPER_TEXT"),
+            "cosine_threshold: 0.95 min_norm_ratio: 3" + rest);
+  EXPECT_EQ(detection("preset: DETECTION_PRESET_PAPER_TEXT min_norm_ratio: 0"),
+            "cosine_threshold: 0.95 min_norm_ratio: 0" + rest);
+  EXPECT_EQ(detection("preset: DETECTION_PRESET_PUBLISHED_CODE"), detection(""));
+  EXPECT_EQ(
+      SpecFrom("sink_rate { preset: SINK_RATE_PRESET_GU2024 }").sink_rate().ShortDebugString(),
+      "epsilon: 0.3 positions: 64 first_tokens: 64");
 }
 
 struct BadValue {
+  const char* spec;
   const char* field;
   const char* limit;
   const char* value;
-  void (*set)(AnalysisSpec&);
 };
 void PrintTo(const BadValue& bad, std::ostream* out) {
-  *out << bad.field << " = " << bad.value;
+  *out << bad.spec;
 }
 
 class BadParameter : public testing::TestWithParam<BadValue> {};
 
 TEST_P(BadParameter, IsNamedWithItsValueAndLimit) {
-  AnalysisSpec spec = Everything();
-  GetParam().set(spec);
-  const absl::Status status = Validate(spec);
+  const absl::Status status = CheckAnalyses(SpecFrom(GetParam().spec));
   ASSERT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   const std::string message(status.message());
-  EXPECT_THAT(message, HasSubstr(std::string("spec.") + GetParam().field));
+  EXPECT_THAT(message, HasSubstr(GetParam().field));
   EXPECT_THAT(message, HasSubstr(GetParam().limit));
   EXPECT_THAT(message, HasSubstr(std::string("got ") + GetParam().value));
-  EXPECT_EQ(GetErrorDetail(status)->subject, std::string("spec.") + GetParam().field);
+  EXPECT_EQ(GetErrorDetail(status)->subject, GetParam().field);
 }
 
-#define BAD(field, limit, text, value)                            \
-  BadValue {                                                      \
-    #field, limit, text, [](AnalysisSpec& s) { s.field = value; } \
-  }
-#define BAD_IN(part, field, limit, text, value)                                   \
-  BadValue {                                                                      \
-    #part "." #field, limit, text, [](AnalysisSpec& s) { s.part->field = value; } \
+#define BAD(part, field, text, limit, value)                                  \
+  BadValue {                                                                  \
+    #part " { " #field ": " text " }", "spec." #part "." #field, limit, value \
   }
 
 INSTANTIATE_TEST_SUITE_P(
     Parameters, BadParameter,
-    testing::Values(BAD(detection.cosine_threshold, "over 0 and under 1", "0", 0),
-                    BAD(detection.cosine_threshold, "over 0 and under 1", "1", 1),
-                    BAD(detection.cosine_threshold, "over 0 and under 1", "-0.5", -0.5),
-                    BAD(detection.cosine_threshold, "over 0 and under 1", "nan", std::nan("")),
-                    BAD(detection.min_norm_ratio, "from 0 to 1e6", "-1", -1),
-                    BAD(detection.min_norm_ratio, "from 0 to 1e6", "inf", INFINITY),
-                    BAD(detection.kind_rule, "a known rule", "7", static_cast<KindRule>(7)),
-                    BAD(detection.last_state, "normed or raw", "7", static_cast<LastState>(7)),
-                    BAD_IN(scores, divisor, "from position or all", "7",
-                           static_cast<QueryDivisor>(7)),
-                    BAD_IN(sink_rate, epsilon, "at least 0 and under 1", "1", 1),
-                    BAD_IN(sink_rate, epsilon, "at least 0 and under 1", "-0.1", -0.1),
-                    BAD_IN(sink_rate, epsilon, "at least 0 and under 1", "nan", std::nan("")),
-                    BAD_IN(sink_rate, positions, "from 1 to 4096", "0", 0),
-                    BAD_IN(sink_rate, positions, "from 1 to 4096", "4097", 4097),
-                    BAD_IN(sink_rate, first_tokens, "from 0 to 4096", "-1", -1),
-                    BAD_IN(sink_rate, first_tokens, "from 0 to 4096", "5000", 5000),
-                    BAD_IN(levels, min_share, "from 0 to 1", "1.5", 1.5),
-                    BAD_IN(levels, min_share, "from 0 to 1", "nan", std::nan("")),
-                    BAD_IN(levels, top_tokens, "from 0 to 1000", "-1", -1),
-                    BAD_IN(levels, top_tokens, "from 0 to 1000", "1001", 1001),
-                    BAD_IN(compensation, bootstrap_samples, "from 0 to 10000", "-1", -1),
-                    BAD_IN(compensation, bootstrap_samples, "from 0 to 10000", "10001", 10001)));
+    testing::Values(BAD(detection, cosine_threshold, "0", "over 0 and under 1", "0"),
+                    BAD(detection, cosine_threshold, "1", "over 0 and under 1", "1"),
+                    BAD(detection, cosine_threshold, "-0.5", "over 0 and under 1", "-0.5"),
+                    BAD(detection, cosine_threshold, "nan", "over 0 and under 1", "nan"),
+                    BAD(detection, min_norm_ratio, "-1", "from 0 to 1e+06", "-1"),
+                    BAD(detection, min_norm_ratio, "inf", "from 0 to 1e+06", "inf"),
+                    BAD(detection, preset, "9", "from 1 to 2", "9"),
+                    BAD(detection, kind_rule, "7", "from 1 to 2", "7"),
+                    BAD(detection, last_state, "-7", "from 1 to 2", "-7"),
+                    BAD(scores, divisor, "7", "from 1 to 2", "7"),
+                    BAD(sink_rate, preset, "2", "from 1 to 1", "2"),
+                    BAD(sink_rate, epsilon, "1", "at least 0 and under 1", "1"),
+                    BAD(sink_rate, epsilon, "-0.1", "at least 0 and under 1", "-0.1"),
+                    BAD(sink_rate, epsilon, "nan", "at least 0 and under 1", "nan"),
+                    BAD(sink_rate, positions, "0", "from 1 to 4096", "0"),
+                    BAD(sink_rate, positions, "2147483647", "from 1 to 4096", "2147483647"),
+                    BAD(sink_rate, first_tokens, "-1", "from 0 to 4096", "-1"),
+                    BAD(sink_rate, first_tokens, "5000", "from 0 to 4096", "5000"),
+                    BAD(levels, min_share, "1.5", "from 0 to 1", "1.5"),
+                    BAD(levels, min_share, "nan", "from 0 to 1", "nan"),
+                    BAD(levels, top_tokens, "-1", "from 0 to 1000", "-1"),
+                    BAD(levels, top_tokens, "1001", "from 0 to 1000", "1001"),
+                    BAD(compensation, bootstrap_samples, "-1", "from 0 to 10000", "-1"),
+                    BAD(compensation, bootstrap_samples, "10001", "from 0 to 10000", "10001"),
+                    BAD(portrait, samples, "0", "from 1 to 100", "0"),
+                    BAD(portrait, samples, "101", "from 1 to 100", "101")));
 
 TEST(RequiredTrace, LeavesAttentionOutWhenOnlyStatesAreNeeded) {
-  AnalysisSpec spec;
-  spec.levels.emplace();
-  spec.detection.last_state = LastState::kRaw;
-  EXPECT_EQ(RequiredTrace(spec), (TraceRequest{LastState::kRaw, false, 0}));
+  EXPECT_EQ(RequiredTrace(SpecFrom("levels {} detection { last_state: LAST_STATE_RAW }")),
+            (TraceRequest{LastState::kRaw, false, 0}));
 }
 
 TEST(RequiredTrace, AsksForAttentionForEveryAnalysisThatScores) {
-  AnalysisSpec scores, rate, regression, compensation;
-  scores.scores.emplace();
-  rate.sink_rate = {.first_tokens = 64};
-  regression.regression.emplace();
-  compensation.compensation.emplace();
-  EXPECT_TRUE(RequiredTrace(scores).attention);
-  EXPECT_EQ(RequiredTrace(rate), (TraceRequest{LastState::kNormed, true, 64}));
-  EXPECT_TRUE(RequiredTrace(regression).attention);
-  EXPECT_TRUE(RequiredTrace(compensation).attention);
+  EXPECT_TRUE(RequiredTrace(SpecFrom("scores {}")).attention);
+  EXPECT_EQ(RequiredTrace(SpecFrom("sink_rate { first_tokens: 64 }")),
+            (TraceRequest{LastState::kNormed, true, 64}));
+  EXPECT_TRUE(RequiredTrace(SpecFrom("regression {}")).attention);
+  EXPECT_TRUE(RequiredTrace(SpecFrom("compensation {}")).attention);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "server/analysis/catalog.h"
+#include "tests/analysis/spec_text.h"
 
 namespace sinkd {
 namespace {
@@ -45,7 +46,7 @@ TEST(Portrait, OfALongSampleShowsEveryPeak) {
 
 TEST(Portrait, IsDrawnOfTheFirstSamplesAlone) {
   const Trace trace = TraceOf(2, 3, [](int64_t, int64_t) { return 1.0F; });
-  const AnalysisSpec spec{.portrait = PortraitParameters{.samples = 2}};
+  const v1::AnalysisSpec spec = SpecFrom("portrait { samples: 2 }");
   for (const AnalysisEntry& analysis : Analyses()) {
     if (analysis.name != "portrait") continue;
     for (int64_t index = 0; index < 4; ++index) {

@@ -16,6 +16,7 @@
 
 #include "server/analysis/summary.h"
 #include "server/base/status.h"
+#include "tests/analysis/spec_text.h"
 
 namespace sinkd {
 namespace {
@@ -42,9 +43,7 @@ struct Reading {
 };
 
 Reading Read(std::istream& lines, const PublishedRowFormat& format) {
-  AnalysisSpec spec;
-  spec.levels = {.include_primary_position = true};
-  Summary summary(spec);
+  Summary summary(SpecFrom("levels { include_primary_position: true }"));
   Reading reading;
   std::string line;
   for (int64_t number = 1; std::getline(lines, line); ++number) {
@@ -83,12 +82,12 @@ class PublishedFiles : public testing::TestWithParam<PublishedFile> {};
 TEST_P(PublishedFiles, GiveThePublishedHistogramAndLabels) {
   const std::filesystem::path path = Fixture(GetParam().name);
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no fixture " << GetParam().name;
-  for (const KindRule rule : {KindRule::kWindow, KindRule::kPublished}) {
+  for (const v1::KindRule rule : {v1::KIND_RULE_WINDOW, v1::KIND_RULE_PUBLISHED}) {
     std::ifstream file(path);
     const Reading reading = Read(file, {GetParam().layers, rule});
     EXPECT_EQ(reading.histogram, GetParam().histogram);
     EXPECT_EQ(reading.labelled, reading.labels);
-    std::cout << GetParam().name << (rule == KindRule::kWindow ? ", window" : ", published")
+    std::cout << GetParam().name << (rule == v1::KIND_RULE_WINDOW ? ", window" : ", published")
               << " rule: " << reading.labelled << " of " << reading.labels
               << " labels as published\n";
   }
@@ -115,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(PublishedRows, PublishedFiles,
 TEST(PublishedRows, OfTheThirdFileAreLabelledAsPublished) {
   const std::filesystem::path path = Fixture("deepseek-14b_aime24_n1.jsonl");
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no fixture";
-  for (const KindRule rule : {KindRule::kWindow, KindRule::kPublished}) {
+  for (const v1::KindRule rule : {v1::KIND_RULE_WINDOW, v1::KIND_RULE_PUBLISHED}) {
     std::ifstream file(path);
     const Reading reading = Read(file, {48, rule});
     EXPECT_EQ(reading.labelled, reading.labels);
@@ -151,7 +150,7 @@ std::string OwnTable() {
 }
 
 TEST(PublishedRows, OfASmallTableGiveItsHistogramAndLabels) {
-  for (const KindRule rule : {KindRule::kWindow, KindRule::kPublished}) {
+  for (const v1::KindRule rule : {v1::KIND_RULE_WINDOW, v1::KIND_RULE_PUBLISHED}) {
     std::istringstream table(OwnTable());
     const Reading reading = Read(table, {40, rule});
     EXPECT_EQ(reading.histogram, (Histogram{{{3, 35, kPrimary}, 2},

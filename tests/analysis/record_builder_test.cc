@@ -86,7 +86,7 @@ TEST(RecordBuilder, EqualsTheDefinitionsOnRandomTraces) {
   const Json oracle = ReadOracle("traces.json");
   size_t samples = 0, sinks = 0;
   for (const Json& group : oracle["groups"]) {
-    const AnalysisSpec spec = SpecOf(group["spec"]);
+    const v1::AnalysisSpec spec = SpecOf(group["spec"]);
     for (const Json& sample : group["samples"]) {
       SCOPED_TRACE(group["name"].get<std::string>() + ", sample " + std::to_string(samples++));
       const auto record = RecordOf(spec, sample);
@@ -103,14 +103,13 @@ TEST(RecordBuilder, EqualsTheDefinitionsOnRandomTraces) {
 TEST(RecordBuilder, GivesAlphaOfEveryPosition) {
   const Json oracle = ReadOracle("traces.json");
   for (const Json& group : oracle["groups"]) {
-    const AnalysisSpec spec = SpecOf(group["spec"]);
+    const v1::AnalysisSpec spec = SpecOf(group["spec"]);
     for (const Json& sample : group["samples"]) {
       const Trace trace = TraceOf(sample["trace"]);
       std::vector<float> row(Trace::At(trace.positions));
       size_t index = 0;
       for (int64_t cell = 0; cell < trace.layers * trace.heads; ++cell) {
-        AlphaRow(spec.scores.value_or(ScoreParameters{}), trace, cell / trace.heads,
-                 cell % trace.heads, row);
+        AlphaRow(spec.scores(), trace, cell / trace.heads, cell % trace.heads, row);
         for (const float alpha : row) {
           const Json& expected = sample["alpha"][index++];
           ASSERT_EQ(std::isnan(alpha), expected.is_null());
@@ -134,14 +133,13 @@ class FineTrace : public testing::Test {
     trace_.mlp_norm.assign(12, 1);
     trace_.attention_sum.assign(12, 0.5);
     trace_.attention_self.assign(12, 0.5);
-    spec_.scores.emplace();
   }
 
   absl::StatusOr<SampleRecord> Build() {
     return BuildRecord(spec_, {.token_ids = ids_}, trace_, nullptr);
   }
 
-  AnalysisSpec spec_;
+  v1::AnalysisSpec spec_ = SpecFrom("scores {}");
   Trace trace_;
   std::vector<int32_t> ids_ = {7, 8, 9, 10};
 };
@@ -189,9 +187,9 @@ TEST_F(FineTrace, FindsANanAmongTheCosinesOfACandidate) {
 TEST_F(FineTrace, IsRefusedWhenItLacksWhatTheSpecNeeds) {
   trace_.attention_sum.clear();
   EXPECT_EQ(Build().status().code(), absl::StatusCode::kInternal);
-  spec_.scores.reset();
+  spec_.clear_scores();
   EXPECT_TRUE(Build().ok());
-  spec_.sink_rate = {.first_tokens = 2};
+  spec_ = SpecFrom("sink_rate { first_tokens: 2 }");
   EXPECT_EQ(Build().status().code(), absl::StatusCode::kInternal);
 }
 
@@ -201,7 +199,7 @@ TEST_F(FineTrace, IsRefusedWithAnotherNumberOfTokens) {
 }
 
 TEST_F(FineTrace, LeavesScoresEmptyWhenNobodyAskedForThem) {
-  spec_.scores.reset();
+  spec_.clear_scores();
   EXPECT_FALSE(Build()->primary.score);
 }
 
@@ -212,17 +210,15 @@ TEST_F(FineTrace, GivesTheMassOfLearnedSinksPerBlockAsTheMeanOverHeads) {
   trace_.attention_self.resize(24, 0.5);
   trace_.learned_sink_mass = {0.25, 0.75, 0, 0.125, 1, 1};
   EXPECT_THAT(Build()->learned_sink_mass, testing::ElementsAre(0.5, 0.0625, 1));
-  spec_.scores.reset();
+  spec_.clear_scores();
   EXPECT_THAT(Build()->learned_sink_mass, testing::IsEmpty());
-  spec_.compensation.emplace();
+  spec_ = SpecFrom("compensation {}");
   EXPECT_THAT(Build()->learned_sink_mass, testing::ElementsAre(0.5, 0.0625, 1));
 }
 
 // A trace whose blocks without softmax attention hold what must not be read.
 TEST_F(FineTrace, TakesAttentionOverTheBlocksThatHaveIt) {
-  spec_.scores.emplace().curves = true;
-  spec_.compensation.emplace();
-  spec_.sink_rate.emplace();
+  spec_ = SpecFrom("scores { curves: true } compensation {} sink_rate {}");
   const SampleRecord all = *Build();
   EXPECT_THAT(all.attention_blocks, testing::IsEmpty());
   trace_.attention_blocks = {1};

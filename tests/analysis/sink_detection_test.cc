@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/analysis/spec_text.h"
+
 namespace sinkd {
 namespace {
 
@@ -75,7 +77,7 @@ TEST(Window, OfTwoLayersIsTheSecond) {
 }
 
 struct KindCase {
-  KindRule rule;
+  v1::KindRule rule;
   Level level;
   Window window;
   int64_t layers;
@@ -92,7 +94,7 @@ TEST_P(Kind, FollowsTheRuleAtItsEdges) {
   EXPECT_EQ(KindOf(c.rule, c.level, c.window, c.layers), c.kind);
 }
 
-constexpr KindRule kW = KindRule::kWindow, kP = KindRule::kPublished;
+constexpr v1::KindRule kW = v1::KIND_RULE_WINDOW, kP = v1::KIND_RULE_PUBLISHED;
 INSTANTIATE_TEST_SUITE_P(
     Sinks, Kind,
     testing::Values(KindCase{kW, {4, 20}, {4, 34}, 36, SinkKind::kPrimary},    // exactly 2/3 of 30
@@ -124,11 +126,11 @@ class Sinks : public testing::Test {
   std::vector<Sink> Find() { return FindSinks(parameters_, trace_, 0, FindWindow(trace_, 0)); }
 
   Trace trace_;
-  DetectionParameters parameters_;
+  v1::DetectionParameters parameters_ = SpecFrom("").detection();
 };
 
 TEST_F(Sinks, NeedACosineOverTheThreshold) {
-  parameters_.cosine_threshold = 0.5;
+  parameters_.set_cosine_threshold(0.5);
   SetCosine(trace_, 1, 0, 2, 0.5f);
   EXPECT_THAT(Find(), IsEmpty());
   SetCosine(trace_, 1, 0, 2, 0.50001f);
@@ -160,12 +162,12 @@ TEST_F(Sinks, MayHaveGapsThatTheirLifetimeDoesNotCount) {
 }
 
 TEST_F(Sinks, NeedTheRatioToTheMedianOfTheWholeLayer) {
-  parameters_.min_norm_ratio = 1;  // the median of 2, 3, 4, 90 is 3.5
+  parameters_.set_min_norm_ratio(1);  // the median of 2, 3, 4, 90 is 3.5
   for (const int64_t t : {1, 2, 3}) SetCosine(trace_, 2, 0, t, 1);
   const std::vector<Sink> sinks = Find();
   ASSERT_THAT(sinks, SizeIs(1));
   EXPECT_EQ(sinks[0].position, 3);
-  parameters_.min_norm_ratio = 4 / 3.5;  // met exactly
+  parameters_.set_min_norm_ratio(4 / 3.5);  // met exactly
   EXPECT_THAT(Find(), SizeIs(1));
 }
 

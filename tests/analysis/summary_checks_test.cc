@@ -8,6 +8,7 @@
 #include "server/analysis/compensation_bootstrap.h"
 #include "server/analysis/summary.h"
 #include "server/base/status.h"
+#include "tests/analysis/spec_text.h"
 
 namespace sinkd {
 namespace {
@@ -16,14 +17,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-AnalysisSpec Everything() {
-  AnalysisSpec spec;
-  spec.scores.emplace();
-  spec.sink_rate.emplace();
-  spec.levels.emplace();
-  spec.regression.emplace();
-  spec.compensation.emplace();
-  return spec;
+v1::AnalysisSpec Everything() {
+  return SpecFrom("scores {} sink_rate {} levels {} regression {} compensation {}");
 }
 
 Sink SinkAt(int32_t position, SinkKind kind, Level level) {
@@ -104,8 +99,7 @@ TEST(Summary, GivesMeansOfGatesByBlockAndHead) {
 }
 
 TEST(Summary, ReportsOnlyWhatWasAskedFor) {
-  AnalysisSpec spec;
-  spec.levels.emplace();
+  const v1::AnalysisSpec spec = SpecFrom("levels {}");
   Summary summary(spec);
   SampleRecord record = RecordOf(8);
   record.learned_sink_mass.assign(8, 0.5f);
@@ -130,8 +124,7 @@ TEST(Summary, DoesNotCountRecordsThatLackWhatAnAnalysisNeeds) {
 }
 
 TEST(Summary, MeansTheMassOfLearnedSinksOverTheRecordsThatHaveOne) {
-  AnalysisSpec spec;
-  spec.sink_rate.emplace();
+  const v1::AnalysisSpec spec = SpecFrom("sink_rate {}");
   Summary summary(spec), other(spec);
   SampleRecord record = RecordOf(4);
   ASSERT_TRUE(summary.Add(record).ok());
@@ -158,7 +151,7 @@ TEST(Summary, RefusesRecordsOfAnotherDepth) {
 }
 
 TEST(Summary, RefusesToMergeOtherParametersOrDepths) {
-  Summary summary(Everything()), deeper(Everything()), other({});
+  Summary summary(Everything()), deeper(Everything()), other(SpecFrom(""));
   ASSERT_TRUE(summary.Add(RecordOf(8)).ok());
   ASSERT_TRUE(deeper.Add(RecordOf(12)).ok());
   EXPECT_EQ(GetErrorDetail(summary.Merge(other))->reason, "PARAMETERS_DIFFER");
@@ -177,8 +170,7 @@ TEST(Summary, CopiesStandAlone) {
 }
 
 TEST(Summary, NotesThatThePublishedRuleMeansNothingAtNineteenLayers) {
-  AnalysisSpec spec;
-  spec.detection.kind_rule = KindRule::kPublished;
+  const v1::AnalysisSpec spec = SpecFrom("detection { kind_rule: KIND_RULE_PUBLISHED }");
   Summary shallow(spec), deep(spec);
   ASSERT_TRUE(shallow.Add(RecordOf(19)).ok());
   ASSERT_TRUE(deep.Add(RecordOf(20)).ok());
@@ -232,8 +224,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& flaw) { return flaw.param.name; });
 
 TEST(Compensation, MakesFewerDrawsOfVeryManySamplesAndSaysSo) {
-  AnalysisSpec spec;
-  spec.compensation = {.bootstrap_samples = 10000};
+  const v1::AnalysisSpec spec = SpecFrom("compensation { bootstrap_samples: 10000 }");
   Summary summary(spec);
   SampleRecord record = RecordOf(8);
   const std::vector<float> flat(8, 0.5f);
@@ -251,8 +242,7 @@ TEST(Compensation, MakesFewerDrawsOfVeryManySamplesAndSaysSo) {
 }
 
 TEST(Compensation, GivesNoIntervalsForOneSample) {
-  AnalysisSpec spec;
-  spec.compensation.emplace();
+  const v1::AnalysisSpec spec = SpecFrom("compensation {}");
   Summary summary(spec);
   SampleRecord record = RecordOf(8);
   record.compensation = {{0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f, 0.7f, 0.8f},

@@ -32,7 +32,7 @@ void ExpectClose(const std::optional<double>& ours, const Json& expected) {
 
 // The records of a group. Compensation curves and masses of learned sinks are the oracle's, so that
 // the last bit of a float32 does not decide how exactly the reports can be compared.
-std::vector<SampleRecord> RecordsOf(const AnalysisSpec& spec, const Json& group) {
+std::vector<SampleRecord> RecordsOf(const v1::AnalysisSpec& spec, const Json& group) {
   std::vector<SampleRecord> records;
   for (const Json& sample : group["samples"]) {
     auto record = RecordOf(spec, sample);
@@ -47,7 +47,7 @@ std::vector<SampleRecord> RecordsOf(const AnalysisSpec& spec, const Json& group)
   return records;
 }
 
-Summary Fold(const AnalysisSpec& spec, const std::vector<SampleRecord>& records) {
+Summary Fold(const v1::AnalysisSpec& spec, const std::vector<SampleRecord>& records) {
   Summary summary(spec);
   for (const SampleRecord& record : records) {
     EXPECT_TRUE(summary.Add(record).ok());
@@ -157,13 +157,13 @@ TEST(Summary, EqualsNumpyAndScipyOnTheSameRecords) {
   const Json oracle = ReadOracle("traces.json");
   for (const Json& group : oracle["groups"]) {
     SCOPED_TRACE(group["name"].get<std::string>());
-    const AnalysisSpec spec = SpecOf(group["spec"]);
+    const v1::AnalysisSpec spec = SpecOf(group["spec"]);
     const SummaryReport report = Fold(spec, RecordsOf(spec, group)).Report();
     const Json& e = group["summary"];
     EXPECT_EQ(report.samples, e["samples"]);
     EXPECT_EQ(report.positions, e["positions"]);
     EXPECT_EQ(report.undecided_samples, e["undecided"]);
-    ASSERT_EQ(report.scores.has_value(), spec.scores.has_value());
+    ASSERT_EQ(report.scores.has_value(), spec.has_scores());
     if (report.scores) {
       CompareStatistics(report.scores->primary_position, e["scores"]["primary_position"]);
       for (size_t i = 0; i < 3; ++i) {
@@ -262,7 +262,7 @@ double LargestDifference(const std::vector<double>& a, const std::vector<double>
 }
 
 // The records in a random order, split over shards, the shards merged in a random order.
-Summary MergedAtRandom(const AnalysisSpec& spec, std::vector<SampleRecord> records,
+Summary MergedAtRandom(const v1::AnalysisSpec& spec, std::vector<SampleRecord> records,
                        std::mt19937_64& random) {
   std::shuffle(records.begin(), records.end(), random);
   std::vector<Summary> shards(1 + random() % 5, Summary(spec));
@@ -282,7 +282,7 @@ TEST(Summary, OfAUnionIsTheMergeOfSummaries) {
   const Json oracle = ReadOracle("traces.json");
   for (const Json& group : oracle["groups"]) {
     SCOPED_TRACE(group["name"].get<std::string>());
-    const AnalysisSpec spec = SpecOf(group["spec"]);
+    const v1::AnalysisSpec spec = SpecOf(group["spec"]);
     const std::vector<SampleRecord> records = RecordsOf(spec, group);
     const SummaryReport whole = Fold(spec, records).Report();
     for (int i = 0; i < 20; ++i, ++splits) {
@@ -298,7 +298,7 @@ TEST(Summary, OfAUnionIsTheMergeOfSummaries) {
 
 TEST(Summary, SaysWhenRecordsWereComputedDifferently) {
   const Json oracle = ReadOracle("traces.json");
-  const AnalysisSpec spec = SpecOf(oracle["groups"][0]["spec"]);
+  const v1::AnalysisSpec spec = SpecOf(oracle["groups"][0]["spec"]);
   std::vector<SampleRecord> records = RecordsOf(spec, oracle["groups"][0]);
   ASSERT_GE(records.size(), 2u);
   for (SampleRecord& record : records) record.arithmetic = "float32 by MKL (AVX512)";

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "server/service/analyze/stream_spec.h"
 #include "server/service/runs/codec_run.h"
 #include "server/service/runs/run_fold.h"
 #include "server/service/runs/run_groups.h"
@@ -65,19 +66,20 @@ class RecordMaker {
   std::mt19937 random_;
 };
 
-sinkd::StreamSpec SpecOf(bool regression) {
-  sinkd::StreamSpec spec{.model_id = "model", .template_date = "2025-01-01"};
-  spec.analysis.scores.emplace();
-  spec.analysis.levels.emplace();
-  if (regression) spec.analysis.regression.emplace();
-  return spec;
+sinks::v1::AnalysisSpec SpecOf(bool regression) {
+  sinks::v1::AnalysisSpec spec;
+  spec.set_model("models/model");
+  spec.mutable_scores();
+  spec.mutable_levels();
+  if (regression) spec.mutable_regression();
+  return Require(sinkd::CompleteSpec(std::move(spec), "2025-01-01"));
 }
 
 double Fill(RunStore& store, const Size& size) {
   double bytes = 0;
   for (int run = 0; run < size.runs; ++run) {
-    sinkd::StreamSpec spec = SpecOf(false);
-    spec.run_id = RunId(run);
+    sinks::v1::AnalysisSpec spec = SpecOf(false);
+    spec.set_run_id(RunId(run));
     Require(store.Create(sinkd::MakeNewRun(spec), sinkd::IfExists::kFail));
     RecordMaker maker(static_cast<uint32_t>(run));
     std::vector<sinkd::Record> records;
@@ -86,13 +88,13 @@ double Fill(RunStore& store, const Size& size) {
       records.push_back(sinkd::KeepRecord(record.sample_id, "", record));
       bytes += static_cast<double>(records.back().payload.size());
     }
-    Require(store.Append(spec.run_id, records));
+    Require(store.Append(spec.run_id(), records));
   }
   return bytes / (static_cast<double>(size.runs) * size.records);
 }
 
 // Folds runs and reports; exits when not every record came in.
-void Sum(RunStore& store, const sinkd::AnalysisSpec& spec, const std::vector<std::string>& runs,
+void Sum(RunStore& store, const sinks::v1::AnalysisSpec& spec, const std::vector<std::string>& runs,
          int64_t expected) {
   sinkd::RunFold fold(spec, {});
   for (const std::string& run : runs) Require(fold.Add(store, run, {}));
@@ -103,7 +105,7 @@ void MeasureAll(RunStore& store, const Size& size, bool regression, StoreTable& 
   sinks::v1::SummarizeRunsRequest request;
   request.mutable_filter();
   if (regression) {
-    *request.mutable_spec() = sinkd::EncodeAnalyses(SpecOf(true).analysis);
+    *request.mutable_spec() = sinkd::AnalysesOf(SpecOf(true));
   }
   const std::string with = regression ? ", with the regression" : "";
   measured.AddTimeAndPeak("summary of all" + with, [&] {
@@ -116,8 +118,8 @@ void MeasureAll(RunStore& store, const Size& size, bool regression, StoreTable& 
 double Measure(sinkd::testing::Backend& backend, const Size& size, StoreTable& measured) {
   const std::unique_ptr<RunStore> store = Require(backend.Open({}));
   const double payload = Fill(*store, size);
-  const double one = MedianMilliseconds(
-      [&] { Sum(*store, SpecOf(false).analysis, {RunId(size.runs / 2)}, size.records); });
+  const double one =
+      MedianMilliseconds([&] { Sum(*store, SpecOf(false), {RunId(size.runs / 2)}, size.records); });
   measured.Add("summary of one run (ms)", Format("%.1f", one));
   MeasureAll(*store, size, false, measured);
   MeasureAll(*store, size, true, measured);

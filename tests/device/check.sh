@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks engine and analysis on an accelerator: builds them alone, compares the device with the CPU
-# on planted and random checkpoints, measures speed by sample length on a made-up model, and takes
-# the memory away to see the server's refusal and recovery. Prints tables; 0 when all held.
+# Checks the engine on an accelerator: builds it alone, compares the device with the CPU on planted
+# and random checkpoints, measures speed by sample length on a made-up model, and takes the memory
+# away to see the server's refusal and recovery. Prints tables; 0 when all held.
 #
 #   tests/device/pack.sh          where the project is set up: gathers build/device
 #   tests/device/check.sh [cpu]   there, with build/device beside; cuda:0 unless told otherwise
@@ -38,7 +38,7 @@ torch=$("$python" -c 'import os, torch; print(os.path.dirname(torch.__file__))')
 say "# Building against $torch"
 cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DSINKD_DEVICE_CHECK=ON \
   -DSINKD_WARNINGS_AS_ERRORS=OFF -DLIBTORCH_ROOT="$torch" -DCMAKE_PREFIX_PATH="$PWD/$packed/usr" \
-  -DBoost_NO_BOOST_CMAKE=ON --log-level=WARNING >/dev/null
+  --log-level=WARNING >/dev/null
 ninja -C $build -j "${CHECK_JOBS:-$(nproc)}" device_check >"$work/build.log" ||
   { tail -n 40 "$work/build.log"; exit 1; }
 readonly program=$build/tests/device/device_check

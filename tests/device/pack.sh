@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Gathers in build/device what check.sh needs and a bare machine lacks: Abseil, nlohmann-json and
-# those Boost headers that are included, as a small tree to build against, and checkpoints to
-# compare on. Run where `make test` has run; about 50 MB.
+# Gathers in build/device what check.sh needs and a bare machine lacks: Abseil and nlohmann-json, as
+# a small tree to build against, and checkpoints to compare on. Run where `make test` has run; about
+# 50 MB.
 #
 #   tests/device/pack.sh [ORACLE_DIR]
 set -euo pipefail
@@ -25,15 +25,6 @@ cp -r /usr/share/cmake/nlohmann_json $out/usr/share/cmake
 # under both their names, since links may not travel.
 cp -r /usr/"$multiarch"/cmake/absl $out/usr/"$multiarch"/cmake
 cp -L /usr/"$multiarch"/libabsl_*.so.* $out/usr/"$multiarch"
-
-# Boost's headers by what the compiler reads.
-mapfile -t boost < <(grep -rhoE 'boost/[a-z_/]+\.hpp' server/analysis | sort -u)
-printf '#include <%s>\n' boost/version.hpp "${boost[@]}" >$out/boost.cc
-${CXX:-c++} -std=c++20 -M $out/boost.cc | tr ' \\' '\n\n' | grep ^/usr/include/boost/ |
-  while read -r header; do
-    install -D -m 644 "$header" "$out/${header#/}"
-  done
-rm $out/boost.cc
 
 for folder in "$oracle"/planted/planted-* "$oracle"/families/* "$oracle"/tiny/{llama_grouped,qwen2_window,qwen3_plain}; do
   [[ -f $folder/config.json && $folder != *.expected ]] || continue

@@ -12,6 +12,7 @@
 #include "server/analysis/record_builder.h"
 #include "server/analysis/summary.h"
 #include "server/engine/model.h"
+#include "tests/analysis/spec_text.h"
 #include "tests/engine/oracle_files.h"
 #include "tests/engine/parity_cases.h"
 
@@ -28,15 +29,11 @@ std::unique_ptr<Model> LoadOrDie(const std::string& checkpoint) {
   return model.ok() ? *std::move(model) : nullptr;
 }
 
-AnalysisSpec SpecWithScores() {
-  AnalysisSpec spec;
-  spec.scores.emplace();
-  spec.levels.emplace();
-  spec.levels->include_primary_position = true;
-  return spec;
+v1::AnalysisSpec SpecWithScores() {
+  return SpecFrom("scores {} levels { include_primary_position: true }");
 }
 
-SampleRecord AnalyzeOrDie(const Model& model, const AnalysisSpec& spec, const TokenIds& ids,
+SampleRecord AnalyzeOrDie(const Model& model, const v1::AnalysisSpec& spec, const TokenIds& ids,
                           bool chat_rendered) {
   const auto traces = model.Run({&ids, 1}, RequiredTrace(spec));
   EXPECT_TRUE(traces.ok()) << traces.status();
@@ -99,7 +96,7 @@ TEST(LearnedSinks, TakeInARecordWhatTheyTakeInTransformers) {
   ASSERT_NE(model, nullptr);
   const int64_t length = 200;
   const ExpectedSample expected = ReadExpected(checkpoint, "f32", length);
-  const AnalysisSpec spec = SpecWithScores();
+  const v1::AnalysisSpec spec = SpecWithScores();
   const SampleRecord got = AnalyzeOrDie(*model, spec, expected.ids, false);
   Summary summary(spec);
   ASSERT_TRUE(summary.Add(got).ok());
@@ -120,8 +117,8 @@ TEST_P(Planted, LevelsComeBackExactly) {
   const auto model = LoadOrDie(checkpoint);
   ASSERT_NE(model, nullptr);
   std::ifstream records(OracleFolder() / checkpoint / "records.jsonl");
-  AnalysisSpec spec = SpecWithScores();
-  spec.levels->include_primary_position = false;
+  v1::AnalysisSpec spec = SpecWithScores();
+  spec.mutable_levels()->set_include_primary_position(false);
   Summary summary(spec);
   std::map<Level, int64_t> planted;
   int64_t samples = 0;

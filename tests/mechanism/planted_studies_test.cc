@@ -60,7 +60,8 @@ class PlantedStudies : public testing::Test {
   static const Json& Other() { return planted_["plants"][3]; }
 
   static v1::StudyReport Run(const std::string& study) {
-    const StudyRequest request = Ask(absl::StrCat("targets { l_start: ", Start(), " } ", study));
+    const v1::RunStudyRequest request =
+        Ask(absl::StrCat("targets { l_start: ", Start(), " } ", study));
     EXPECT_TRUE(CheckStudy(request, model_->info().spec.blocks).ok());
     auto running = NewStudy(request, *model_, Samples());
     while (!running->done()) {

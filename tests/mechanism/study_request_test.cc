@@ -79,15 +79,15 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"massive { top: 0 }", "massive.top"}));
 
 TEST(StudyRequest, ADetectionOutOfItsLimitsIsNamed) {
-  StudyRequest request = Ask("norms {}");
-  request.detection.cosine_threshold = 1;
+  v1::RunStudyRequest request = Ask("norms {}");
+  request.mutable_detection()->set_cosine_threshold(1);
   const absl::Status status = CheckStudy(request, kBlocks);
   ASSERT_TRUE(GetErrorDetail(status).has_value()) << status;
   EXPECT_EQ(GetErrorDetail(status)->subject, "detection.cosine_threshold");
 }
 
 TEST(StudyRequest, HasTheDefaultsThatTheCommentsOfTheProtocolPromise) {
-  const auto filled = [](const std::string& text) { return Ask(text).message; };
+  const auto filled = [](const std::string& text) { return Ask(text); };
   EXPECT_TRUE(filled("norms {}").has_seed());
   EXPECT_EQ(filled("norms {}").targets().ShortDebugString(),
             "kinds: SINK_KIND_SECONDARY limit: 2000");
@@ -107,7 +107,7 @@ TEST(StudyRequest, HasTheDefaultsThatTheCommentsOfTheProtocolPromise) {
 }
 
 TEST(StudyRequest, KeepsWhatItSays) {
-  EXPECT_EQ(Ask("swap { sites: SITE_MLP_OUT loss: true }").message.swap().ShortDebugString(),
+  EXPECT_EQ(Ask("swap { sites: SITE_MLP_OUT loss: true }").swap().ShortDebugString(),
             "sites: SITE_MLP_OUT controls_per_sample: 64 loss: true");
 }
 

@@ -36,7 +36,7 @@ DetectedSample SampleOf(TokenIds ids, const std::vector<PlacedSink>& sinks) {
 }
 
 v1::TargetFilter Filter(const std::string& text) {
-  return Ask("targets { " + text + " }").message.targets();
+  return Ask("targets { " + text + " }").targets();
 }
 
 std::vector<int32_t> PositionsOf(const std::vector<ChosenPosition>& chosen) {

@@ -21,10 +21,10 @@ inline std::vector<StudySample> ToySamples(const std::vector<TokenIds>& ids) {
 }
 
 // A request from protobuf's text format ("swap { loss: true }"), with defaults filled in.
-inline StudyRequest Ask(const std::string& text) {
-  StudyRequest request;
-  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &request.message)) << text;
-  FillStudyDefaults(request.message);
+inline v1::RunStudyRequest Ask(const std::string& text) {
+  v1::RunStudyRequest request;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &request)) << text;
+  FillStudyDefaults(request);
   return request;
 }
 

@@ -162,7 +162,7 @@ absl::StatusOr<std::vector<Trace>> FakeRunner::Run(std::span<const TokenIds> bat
   return traces;
 }
 
-std::unique_ptr<Study> FakeRunner::StartStudy(StudyRequest,
+std::unique_ptr<Study> FakeRunner::StartStudy(v1::RunStudyRequest,
                                               std::vector<StudySample> samples) const {
   return std::make_unique<FakeStudy>(study, std::move(samples));
 }

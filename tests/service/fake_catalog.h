@@ -56,7 +56,7 @@ class FakeRunner final : public SampleRunner {
   absl::StatusOr<std::vector<Trace>> Run(std::span<const TokenIds> batch,
                                          const TraceRequest& request,
                                          std::stop_token stop) const override;
-  std::unique_ptr<Study> StartStudy(StudyRequest request,
+  std::unique_ptr<Study> StartStudy(v1::RunStudyRequest request,
                                     std::vector<StudySample> samples) const override;
 
   // To be set before the server runs samples.

@@ -5,6 +5,7 @@
 #include "server/base/status.h"
 #include "server/service/analyze/analyze_stream.h"
 #include "server/service/analyze/codec_summary.h"
+#include "server/service/analyze/stream_spec.h"
 #include "server/service/calls/stream_opening.h"
 #include "server/service/runs/stored_record.h"
 
@@ -40,7 +41,7 @@ void AnalyzeStream::Announce(const std::optional<RunCounts>& held) {
   if (ended()) return;
   started_.emplace();
   *started_->mutable_started() = DescribeStream(*plan_, limits_, record().request_id());
-  const std::string& run = plan_->spec.run_id;
+  const std::string& run = plan_->spec.run_id();
   if (held) {
     started_->mutable_started()->set_stored_samples(held->samples);
     started_->mutable_started()->set_stored_without_digest(held->samples_without_digest);
@@ -62,7 +63,7 @@ std::optional<Record> AnalyzeStream::TakeForRun(Pending& pending, int64_t sample
   // Whoever stops at the first bad sample means to mend it, under the same name.
   const bool would_fail_again =
       absl::IsInvalidArgument(result.status()) && !pending.input_digest.empty();
-  if (!would_fail_again || pending.id.empty() || plan_->spec.fail_fast) return std::nullopt;
+  if (!would_fail_again || pending.id.empty() || plan_->spec.fail_fast()) return std::nullopt;
   return KeepFailure(pending.id, pending.input_digest, sample_index, result.status());
 }
 
@@ -130,13 +131,13 @@ void AnalyzeStream::SumUp() {
 
 absl::Status AnalyzeStream::Conclude(sinks::v1::AnalyzeResponse& response) {
   RunKeeper* keeper = plan_->keeper.get();
-  if (!plan_->spec.no_summary) {
+  if (!plan_->spec.no_summary()) {
     // Nothing is added to the fold any more, so it is read without the lock.
     SINKD_ASSIGN_OR_RETURN(
         const SummaryReport report,
         keeper != nullptr ? keeper->SumUp(stop()) : absl::StatusOr<SummaryReport>(fold_->Report()));
     if (keeper != nullptr) {
-      resources_.metrics.RunSummarized(plan_->spec.model_id, GaugesOf(report));
+      resources_.metrics.RunSummarized(ModelIdOf(plan_->spec), GaugesOf(report));
     }
     *response.mutable_summary() = EncodeSummary(report);
   }

@@ -8,7 +8,7 @@
 #include "server/base/sample_name.h"
 #include "server/base/status.h"
 #include "server/service/analyze/codec_sample.h"
-#include "server/service/analyze/codec_spec.h"
+#include "server/service/analyze/stream_spec.h"
 #include "server/service/calls/message_bytes.h"
 #include "server/service/calls/status_mapping.h"
 #include "server/service/calls/stream_opening.h"
@@ -83,7 +83,7 @@ CallRecord::Work AnalyzeStream::Done() {
     resources_.metrics.SampleDone(SampleOutcome::kCancelled, 0);
   }
   if (place_) resources_.metrics.StreamClosed();
-  return {.model = plan_ ? std::string_view(plan_->spec.model_id) : std::string_view(),
+  return {.model = plan_ ? ModelIdOf(plan_->spec) : std::string_view(),
           .samples = answered_,
           .tokens = tokens_};
 }
@@ -124,7 +124,7 @@ absl::Status AnalyzeStream::TakeSpec(const sinks::v1::AnalysisSpec& proto) {
     OpenRun();
     return absl::OkStatus();
   }
-  if (!plan_->spec.no_summary) fold_.emplace(plan_->spec.analysis);
+  if (!plan_->spec.no_summary()) fold_.emplace(plan_->spec);
   Announce(std::nullopt);
   return absl::OkStatus();
 }
@@ -181,11 +181,10 @@ bool AnalyzeStream::MayRead() const {
 }
 
 int64_t AnalyzeStream::MostUnderWay() const {
-  if (!plan_ || plan_->spec.summary_only) return limits_.read_ahead;
-  const std::optional<ScoreParameters>& scores = plan_->spec.analysis.scores;
-  const int64_t most = largest_answer_ > 0               ? kMaxAnswerBytes / largest_answer_
-                       : scores && scores->all_positions ? kFirstLargeAnswers
-                                                         : limits_.read_ahead;
+  if (!plan_ || plan_->spec.summary_only()) return limits_.read_ahead;
+  const int64_t most = largest_answer_ > 0                    ? kMaxAnswerBytes / largest_answer_
+                       : plan_->spec.scores().all_positions() ? kFirstLargeAnswers
+                                                              : limits_.read_ahead;
   return std::clamp<int64_t>(most, 1, limits_.read_ahead);
 }
 
@@ -237,7 +236,7 @@ void AnalyzeStream::AnswerFirst() {
   if (!status.ok()) {
     resources_.metrics.SampleDone(SampleOutcome::kFailed, 0);
     status = NameSample(status, index, first.id);
-    if (plan_->spec.fail_fast) return End(std::move(status));
+    if (plan_->spec.fail_fast()) return End(std::move(status));
     answer_ = SampleAnswer::Error(status, index, first.id);
     return;
   }
@@ -251,12 +250,12 @@ void AnalyzeStream::AnswerFirst() {
   if (fold_) {
     if (absl::Status added = fold_->Add(result.record); !added.ok()) return End(std::move(added));
   }
-  if (plan_->spec.summary_only) {
+  if (plan_->spec.summary_only()) {
     answer_ = SampleAnswer::Silent();
     return;
   }
   resources_.metrics.RecordsSent(1);
-  answer_ = SampleAnswer::Record(plan_->spec.analysis, std::move(result));
+  answer_ = SampleAnswer::Record(plan_->spec, std::move(result));
 }
 
 void AnalyzeStream::NoteWritten() {

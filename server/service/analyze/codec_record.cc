@@ -128,7 +128,7 @@ int64_t HeadsPerChunk(int64_t positions, size_t max_bytes) {
   return std::max<int64_t>(1, static_cast<int64_t>(max_bytes - kFramingBytes) / row_bytes);
 }
 
-sinks::v1::AlphaChunk EncodeAlpha(const ScoreParameters& parameters, const Trace& trace,
+sinks::v1::AlphaChunk EncodeAlpha(const v1::ScoreParameters& parameters, const Trace& trace,
                                   int64_t sample_index, int64_t block, int64_t first_head,
                                   int64_t heads) {
   sinks::v1::AlphaChunk out;

@@ -28,7 +28,7 @@ std::vector<sinks::v1::SampleRecord> EncodeRecord(const SampleRecord& record,
 int64_t HeadsPerChunk(int64_t positions, size_t max_bytes = kMaxChunkBytes);
 
 // alpha[block, first_head .. first_head + heads, 0 .. T) of `trace`.
-sinks::v1::AlphaChunk EncodeAlpha(const ScoreParameters& parameters, const Trace& trace,
+sinks::v1::AlphaChunk EncodeAlpha(const v1::ScoreParameters& parameters, const Trace& trace,
                                   int64_t sample_index, int64_t block, int64_t first_head,
                                   int64_t heads);
 

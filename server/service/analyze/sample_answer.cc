@@ -8,10 +8,10 @@
 
 namespace sinkd {
 
-SampleAnswer SampleAnswer::Record(const AnalysisSpec& spec, SampleResult result) {
+SampleAnswer SampleAnswer::Record(const v1::AnalysisSpec& spec, SampleResult result) {
   SampleAnswer answer;
   answer.sample_index_ = result.record.sample_index;
-  if (spec.scores) answer.scores_ = *spec.scores;
+  answer.scores_ = spec.scores();
   answer.trace_ = std::move(result.trace);
   if (answer.trace_) answer.blocks_ = answer.trace_->AttentionBlocks();
   for (sinks::v1::SampleRecord& part : EncodeRecord(result.record)) {

@@ -20,7 +20,7 @@ namespace sinkd {
 
 class SampleAnswer {
  public:
-  static SampleAnswer Record(const AnalysisSpec& spec, SampleResult result);
+  static SampleAnswer Record(const v1::AnalysisSpec& spec, SampleResult result);
   static SampleAnswer Error(const absl::Status& status, int64_t sample_index,
                             const std::string& sample_id);
   static SampleAnswer Silent() { return {}; }  // folded into the summary only
@@ -33,7 +33,7 @@ class SampleAnswer {
   std::optional<sinks::v1::AnalyzeResponse> NextAlpha();
 
   int64_t sample_index_ = 0;
-  ScoreParameters scores_;
+  v1::ScoreParameters scores_;
   std::optional<Trace> trace_;
   std::vector<int32_t> blocks_;  // with attention
   size_t block_ = 0;             // of those, where the next chunk of alpha begins

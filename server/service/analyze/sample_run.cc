@@ -10,6 +10,7 @@
 #include "server/analysis/record_builder.h"
 #include "server/base/containment.h"
 #include "server/base/status.h"
+#include "server/service/analyze/stream_spec.h"
 #include "server/service/runs/stored_record.h"
 
 namespace sinkd {
@@ -68,7 +69,7 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
   // What the run holds of the sample already, if it does.
   absl::StatusOr<std::optional<StoredAnswer>> EncodeOrFind() {
     SINKD_ASSIGN_OR_RETURN(
-        encoded_, EncodeChecked(*plan_->runner, sample_.input, plan_->spec.template_date,
+        encoded_, EncodeChecked(*plan_->runner, sample_.input, plan_->spec.template_date(),
                                 plan_->max_sample_tokens, {plan_->principal.get(), plan_->stop},
                                 *plan_->phases));
     if (!plan_->keeper) return std::nullopt;
@@ -86,7 +87,7 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
              [self, since] {
                const std::chrono::duration<double> waited = SteadyClock::now() - since;
                self->plan_->phases->Add(SamplePhase::kQueue, waited);
-               self->plan_->metrics.lanes().Waited(LaneName(self->plan_->spec.lane), waited);
+               self->plan_->metrics.lanes().Waited(LaneName(LaneOf(self->plan_->spec)), waited);
              },
          .done =
              [self](absl::StatusOr<Trace> trace, std::chrono::duration<double> compute) {
@@ -105,7 +106,7 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
 
   absl::StatusOr<SampleResult> MakeResult() {
     const SteadyClock::time_point begin = SteadyClock::now();
-    const AnalysisSpec& spec = plan_->spec.analysis;
+    const v1::AnalysisSpec& spec = plan_->spec;
     const SampleFacts facts{.sample_index = sample_.index,
                             .sample_id = sample_.id,
                             .token_ids = encoded_.ids,
@@ -122,7 +123,7 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
     if (plan_->keeper) {
       result.to_keep = KeepRecord(key_, sample_.input_digest, result.record, &encoded_);
     }
-    const bool wants_alpha = spec.scores && spec.scores->all_positions && !plan_->spec.summary_only;
+    const bool wants_alpha = spec.scores().all_positions() && !spec.summary_only();
     if (wants_alpha) result.trace = OnlyAlpha(std::move(trace_));
     return result;
   }

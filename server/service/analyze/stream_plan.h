@@ -13,10 +13,10 @@
 #include <absl/status/status.h>
 
 #include "server/access/principal.h"
+#include "server/analysis/parameters.h"
 #include "server/engine/trace.h"
 #include "server/scheduler/device_pool.h"
 #include "server/scheduler/executor.h"
-#include "server/service/analyze/codec_spec.h"
 #include "server/service/analyze/forward_group.h"
 #include "server/service/analyze/forward_queue.h"
 #include "server/service/models/model_catalog.h"
@@ -48,7 +48,7 @@ struct StreamResources {
 };
 
 struct StreamPlan {
-  StreamSpec spec;
+  v1::AnalysisSpec spec;  // complete
   std::shared_ptr<const SampleRunner> runner;
   std::string arithmetic;                      // of the runner, for every record
   std::shared_ptr<const Principal> principal;  // whose tokens are counted; null: they are not

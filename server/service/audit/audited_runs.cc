@@ -9,6 +9,7 @@
 #include "server/base/status.h"
 #include "server/service/calls/status_mapping.h"
 #include "server/service/runs/codec_run.h"
+#include "server/service/runs/common_spec.h"
 #include "server/service/runs/nearest_run.h"
 #include "server/service/runs/stored_record.h"
 
@@ -31,11 +32,6 @@ absl::Status Differ(const RunGroup& first, const RunGroup& second, const std::st
       {.reason = "RUNS_DIFFER",
        .subject = name,
        .fix = "audit runs that were made with the same parameters"});
-}
-
-ScoreParameters Computing(ScoreParameters parameters) {  // without what only adds numbers
-  parameters.curves = parameters.all_positions = false;
-  return parameters;
 }
 
 absl::Status AddRecord(const Record& stored, Evidence& evidence) {
@@ -75,12 +71,12 @@ absl::StatusOr<std::vector<RunGroup>> FindAuditedRuns(RunStore& store,
 absl::Status CheckComparable(const std::vector<RunGroup>& runs) {
   const RunGroup* scored = nullptr;
   for (const RunGroup& run : runs) {
-    if (!(run.spec.detection == runs.front().spec.detection)) {
+    if (!Equal(run.spec.detection(), runs.front().spec.detection())) {
       return Differ(runs.front(), run, "detection");
     }
-    if (!run.spec.scores) continue;
+    if (!run.spec.has_scores()) continue;
     if (scored == nullptr) scored = &run;
-    if (!(Computing(*run.spec.scores) == Computing(*scored->spec.scores))) {
+    if (!Equal(AlphaOf(run.spec), AlphaOf(scored->spec))) {
       return Differ(*scored, run, "scores");
     }
   }

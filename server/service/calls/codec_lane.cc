@@ -1,6 +1,6 @@
 #include "server/service/calls/codec_lane.h"
 
-#include "server/service/analyze/codec_detection.h"
+#include "server/base/parameter_check.h"
 
 namespace sinkd {
 
@@ -13,7 +13,7 @@ absl::StatusOr<Lane> DecodeLane(sinks::v1::Lane lane, bool kept, const std::stri
     case sinks::v1::LANE_BATCH:
       return Lane::kBatch;
     default:
-      return UnknownEnum(field, lane, sinks::v1::Lane_MAX);
+      return UnknownEnum(field, lane, sinks::v1::LANE_INTERACTIVE, sinks::v1::Lane_MAX);
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include "server/base/status.h"
 #include "server/engine/placement.h"
-#include "server/service/analyze/codec_spec.h"
+#include "server/service/analyze/stream_spec.h"
 
 namespace sinkd {
 namespace {
@@ -35,35 +35,35 @@ absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(
     const sinks::v1::AnalysisSpec& proto, const StreamResources& resources,
     const StreamLimits& limits, const Caller& caller, Executor::Clock::time_point deadline,
     std::stop_token stop, std::shared_ptr<PhaseTimes> phases) {
-  SINKD_ASSIGN_OR_RETURN(StreamSpec spec, DecodeSpec(proto, limits.template_date));
+  SINKD_ASSIGN_OR_RETURN(v1::AnalysisSpec spec, CompleteSpec(proto, limits.template_date));
   SINKD_ASSIGN_OR_RETURN(std::shared_ptr<const SampleRunner> runner,
-                         AcquireModel(resources.catalog, spec.model_id));
+                         AcquireModel(resources.catalog, std::string(ModelIdOf(spec))));
   const auto slots = static_cast<size_t>(limits.read_ahead);
-  const Account account = AccountOf(caller, spec.lane);
+  const Account account = AccountOf(caller, LaneOf(spec));
   SINKD_ASSIGN_OR_RETURN(
       std::unique_ptr<Executor::Stream> device,
       resources.devices.For(HomeDevice(runner->info().device)).OpenStream(slots, account));
   SINKD_ASSIGN_OR_RETURN(std::unique_ptr<Executor::Stream> cpu,
                          resources.cpu.OpenStream(slots, account));
-  const TraceRequest request = RequiredTrace(spec.analysis);
+  const TraceRequest request = RequiredTrace(spec);
   auto queue = ForwardQueue::Open(
       runner, std::move(device),
-      ForwardQueue::Options{
-          .group = resources.groups.For(runner->info(), request),
-          .request = request,
-          .stop = stop,
-          .deadline = deadline,
-          .on_depth = [&metrics = resources.metrics, lane = LaneName(spec.lane)](int64_t change) {
-            metrics.QueueDepthChanged(change);
-            metrics.lanes().DepthChanged(lane, change);
-          }});
+      ForwardQueue::Options{.group = resources.groups.For(runner->info(), request),
+                            .request = request,
+                            .stop = stop,
+                            .deadline = deadline,
+                            .on_depth = [&metrics = resources.metrics,
+                                         lane = LaneName(LaneOf(spec))](int64_t change) {
+                              metrics.QueueDepthChanged(change);
+                              metrics.lanes().DepthChanged(lane, change);
+                            }});
   std::unique_ptr<RunKeeper> keeper;
   std::unique_ptr<Executor::Stream> storing;
-  if (resources.store != nullptr && !spec.run_id.empty()) {
+  if (resources.store != nullptr && !spec.run_id().empty()) {
     SINKD_ASSIGN_OR_RETURN(storing, resources.storing->OpenStream(1));
     keeper = std::make_unique<RunKeeper>(*resources.store, spec);
   }
-  if (!keeper && spec.summary_only && spec.no_summary) return NothingToAnswer();
+  if (!keeper && spec.summary_only() && spec.no_summary()) return NothingToAnswer();
   std::string arithmetic = ArithmeticOf(runner->info());
   return std::shared_ptr<const StreamPlan>(
       new StreamPlan{.spec = std::move(spec),
@@ -85,7 +85,7 @@ sinks::v1::AnalyzeStarted DescribeStream(const StreamPlan& plan, const StreamLim
                                          const std::string& request_id) {
   const ModelInfo& info = plan.runner->info();
   sinks::v1::AnalyzeStarted out;
-  *out.mutable_spec() = EncodeSpec(plan.spec);
+  *out.mutable_spec() = plan.spec;
   out.set_blocks(static_cast<int32_t>(info.spec.blocks));
   out.set_heads(static_cast<int32_t>(info.spec.heads));
   out.set_compute_type(info.compute_type);

@@ -43,7 +43,7 @@ class SampleRunner {
                                                  std::stop_token stop) const = 0;
 
   // As NewStudy over this model, which the study borrows.
-  virtual std::unique_ptr<Study> StartStudy(StudyRequest request,
+  virtual std::unique_ptr<Study> StartStudy(v1::RunStudyRequest request,
                                             std::vector<StudySample> samples) const = 0;
 };
 

@@ -51,7 +51,7 @@ class LoadedModelRunner final : public SampleRunner {
     return model_->model->Run(batch, request, std::move(stop));
   }
 
-  std::unique_ptr<Study> StartStudy(StudyRequest request,
+  std::unique_ptr<Study> StartStudy(v1::RunStudyRequest request,
                                     std::vector<StudySample> samples) const override {
     return NewStudy(std::move(request), study_model_, std::move(samples));
   }

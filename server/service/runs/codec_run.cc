@@ -9,6 +9,7 @@
 
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/service/analyze/stream_spec.h"
 #include "server/service/calls/message_bytes.h"
 #include "server/service/models/codec_model.h"
 #include "server/store/run_rules.h"
@@ -22,19 +23,18 @@ constexpr std::string_view kPrefix = "runs/";
 constexpr int64_t kMicroseconds = 1'000'000;
 constexpr int64_t kNanosecondsEach = 1000;
 
-std::string SpecBytes(StreamSpec spec) {
-  spec.run_id.clear();
-  spec.run_labels.clear();
-  spec.keep_run_open = false;
-  spec.no_summary = false;
-  spec.replace = false;
-  if (spec.analysis.scores) spec.analysis.scores->all_positions = false;
-  if (spec.analysis.regression) spec.analysis.regression->points = false;
-  sinks::v1::AnalysisSpec proto = EncodeSpec(spec);
-  proto.clear_fail_fast();
-  proto.clear_lane();
-  proto.clear_summary_only();
-  return CanonicalBytes(proto);
+std::string SpecBytes(v1::AnalysisSpec spec) {
+  spec.clear_run_id();
+  spec.clear_run_labels();
+  spec.clear_keep_run_open();
+  spec.clear_no_summary();
+  spec.clear_replace();
+  spec.clear_fail_fast();
+  spec.clear_lane();
+  spec.clear_summary_only();
+  if (spec.has_scores()) spec.mutable_scores()->set_all_positions(false);
+  if (spec.has_regression()) spec.mutable_regression()->set_points(false);
+  return CanonicalBytes(spec);
 }
 
 absl::StatusOr<StoreTime> DecodeTime(const google::protobuf::Timestamp& time,
@@ -71,19 +71,20 @@ absl::StatusOr<std::string> DecodeRunName(const std::string& name, const std::st
                           .fix = "write runs/{id}, as ListRuns does"});
 }
 
-NewRun MakeNewRun(const StreamSpec& spec) {
-  return {.id = spec.run_id,
-          .model_id = spec.model_id,
-          .labels = spec.run_labels,
+NewRun MakeNewRun(const v1::AnalysisSpec& spec) {
+  return {.id = spec.run_id(),
+          .model_id = std::string(ModelIdOf(spec)),
+          .labels = {spec.run_labels().begin(), spec.run_labels().end()},
           .spec = SpecBytes(spec)};
 }
 
-absl::StatusOr<StreamSpec> ReadRunSpec(const Run& run) {
-  sinks::v1::AnalysisSpec proto;
-  if (!proto.ParseFromString(run.spec)) {
+absl::StatusOr<v1::AnalysisSpec> ReadRunSpec(const Run& run) {
+  v1::AnalysisSpec spec;
+  if (!spec.ParseFromString(run.spec)) {
     return Internal(absl::StrCat("the spec of runs/", run.id, " in the store cannot be read"));
   }
-  return DecodeSpec(proto, proto.template_date());
+  const std::string date = spec.template_date();
+  return CompleteSpec(std::move(spec), date);
 }
 
 void EncodeTime(StoreTime time, google::protobuf::Timestamp* out) {
@@ -95,12 +96,11 @@ void EncodeTime(StoreTime time, google::protobuf::Timestamp* out) {
 }
 
 absl::StatusOr<sinks::v1::Run> EncodeRun(const Run& run) {
-  SINKD_ASSIGN_OR_RETURN(const StreamSpec spec, ReadRunSpec(run));
   sinks::v1::Run out;
+  SINKD_ASSIGN_OR_RETURN(*out.mutable_spec(), ReadRunSpec(run));
   out.set_name(RunName(run.id));
   out.set_model(absl::StrCat("models/", run.model_id));
   out.mutable_labels()->insert(run.labels.begin(), run.labels.end());
-  *out.mutable_spec() = EncodeSpec(spec);
   out.set_state(run.state == RunState::kOpen ? sinks::v1::RUN_STATE_OPEN
                                              : sinks::v1::RUN_STATE_COMPLETE);
   EncodeTime(run.created, out.mutable_create_time());

@@ -14,7 +14,7 @@
 
 #include <absl/status/statusor.h>
 
-#include "server/service/analyze/codec_spec.h"
+#include "server/analysis/parameters.h"
 #include "server/store/run_store.h"
 #include "sinks/v1/runs.pb.h"
 
@@ -24,11 +24,11 @@ namespace sinkd {
 std::string RunName(std::string_view id);
 absl::StatusOr<std::string> DecodeRunName(const std::string& name, const std::string& field);
 
-// A new run with the spec's run id and labels.
-NewRun MakeNewRun(const StreamSpec& spec);
+// A new run with the run id and labels of a complete spec.
+NewRun MakeNewRun(const v1::AnalysisSpec& spec);
 
-// The spec that a run was made with. INTERNAL when the store holds none.
-absl::StatusOr<StreamSpec> ReadRunSpec(const Run& run);
+// The complete spec that a run was made with. INTERNAL when the store holds none.
+absl::StatusOr<v1::AnalysisSpec> ReadRunSpec(const Run& run);
 
 absl::StatusOr<sinks::v1::Run> EncodeRun(const Run& run);
 void EncodeTime(StoreTime time, google::protobuf::Timestamp* out);

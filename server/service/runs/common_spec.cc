@@ -7,23 +7,15 @@
 #include <absl/strings/str_cat.h>
 #include <google/protobuf/text_format.h>
 
-#include "server/analysis/sink_scores.h"
-#include "server/service/analyze/codec_spec.h"
+#include "server/analysis/parameter_rules.h"
 
 namespace sinkd {
 namespace {
 
-namespace v1 = ::sinks::v1;
 using Values = std::map<std::string, std::string>;  // by path
 
 constexpr char kAskedFor[] = "asked for";
 constexpr char kNotAskedFor[] = "not asked for";
-
-ScoreParameters AlphaOf(const AnalysisSpec& spec) {
-  ScoreParameters parameters = ScoresOf(spec);
-  parameters.curves = parameters.all_positions = false;
-  return parameters;
-}
 
 void AddValues(const google::protobuf::Message& message, const std::string& prefix,
                Values& values) {
@@ -43,7 +35,7 @@ void AddValues(const google::protobuf::Message& message, const std::string& pref
 }
 
 Values ValuesOf(const RunMaking& run) {
-  v1::AnalysisSpec spec = EncodeAnalyses(run.spec);
+  v1::AnalysisSpec spec = run.spec;
   if (spec.has_scores()) {  // these add numbers to records, and change no summary
     spec.mutable_scores()->clear_curves();
     spec.mutable_scores()->clear_all_positions();
@@ -66,15 +58,25 @@ std::optional<std::string> ValueAt(const Values& values, const std::string& path
 
 }  // namespace
 
-AnalysisSpec CommonSpec(const AnalysisSpec& a, const AnalysisSpec& b) {
-  AnalysisSpec common = a;
-  const bool sinks = a.detection == b.detection;
-  const bool attention = sinks && AlphaOf(a) == AlphaOf(b);
-  if (!attention || !b.scores) common.scores.reset();
-  if (!attention || !b.regression) common.regression.reset();
-  if (!attention || !b.compensation) common.compensation.reset();
-  if (!sinks || !b.levels) common.levels.reset();
-  if (!(AlphaOf(a) == AlphaOf(b) && a.sink_rate == b.sink_rate)) common.sink_rate.reset();
+v1::ScoreParameters AlphaOf(const v1::AnalysisSpec& spec) {
+  v1::ScoreParameters parameters = spec.scores();
+  FillDefaults(parameters);
+  parameters.clear_curves();
+  parameters.clear_all_positions();
+  return parameters;
+}
+
+v1::AnalysisSpec CommonSpec(const v1::AnalysisSpec& a, const v1::AnalysisSpec& b) {
+  v1::AnalysisSpec common = a;
+  const bool sinks = Equal(a.detection(), b.detection());
+  const bool alike = Equal(AlphaOf(a), AlphaOf(b));
+  const bool attention = sinks && alike;
+  const bool rate = b.has_sink_rate() && Equal(a.sink_rate(), b.sink_rate());
+  if (!attention || !b.has_scores()) common.clear_scores();
+  if (!attention || !b.has_regression()) common.clear_regression();
+  if (!attention || !b.has_compensation()) common.clear_compensation();
+  if (!sinks || !b.has_levels()) common.clear_levels();
+  if (!alike || !rate) common.clear_sink_rate();
   return common;
 }
 

@@ -6,7 +6,7 @@
 
 #include "server/analysis/record_check.h"
 #include "server/base/status.h"
-#include "server/service/analyze/codec_spec.h"
+#include "server/service/analyze/stream_spec.h"
 #include "server/service/runs/codec_run.h"
 #include "server/service/runs/stored_record.h"
 
@@ -26,9 +26,9 @@ absl::Status BadHeader(const std::string& field, const std::string& what, const 
 }
 
 // Rows tell levels alone.
-absl::Status CheckAnalyses(const AnalysisSpec& spec) {
-  const bool more =
-      spec.scores || spec.sink_rate || spec.regression || spec.compensation || spec.portrait;
+absl::Status CheckTold(const v1::AnalysisSpec& spec) {
+  const bool more = spec.has_scores() || spec.has_sink_rate() || spec.has_regression() ||
+                    spec.has_compensation() || spec.has_portrait();
   if (!more) return absl::OkStatus();
   return BadHeader("spec", " asks for what published rows do not tell", "",
                    "leave scores, sink_rate, regression, compensation and portrait out");
@@ -67,16 +67,16 @@ absl::Status RecordImport::Take(sinks::v1::ImportRecordsRequest&& request) {
 }
 
 absl::Status RecordImport::TakeHeader(const sinks::v1::ImportHeader& header) {
-  SINKD_ASSIGN_OR_RETURN(StreamSpec spec, DecodeSpec(header.spec(), template_date_));
+  SINKD_ASSIGN_OR_RETURN(v1::AnalysisSpec spec, CompleteSpec(header.spec(), template_date_));
   if (header.run_id().empty()) {
     return BadHeader("run_id", " is missing", "", "name the run that the records go to");
   }
-  spec.run_id = header.run_id();
-  spec.run_labels = {header.labels().begin(), header.labels().end()};
+  spec.set_run_id(header.run_id());
+  *spec.mutable_run_labels() = header.labels();
   options_.replace = header.replace();
-  row_format_.kind_rule = spec.analysis.detection.kind_rule;
+  row_format_.kind_rule = spec.detection().kind_rule();
   SINKD_RETURN_IF_ERROR(TakeFormat(header));
-  if (published_) SINKD_RETURN_IF_ERROR(CheckAnalyses(spec.analysis));
+  if (published_) SINKD_RETURN_IF_ERROR(CheckTold(spec));
   return OpenRun(MakeNewRun(spec));
 }
 

@@ -12,16 +12,16 @@ namespace {
 
 constexpr int kRecordsPerPage = 1000;
 
-AnalysisSpec WithoutWhatIsNotOfSinks(AnalysisSpec spec, const LevelFilter& level) {
+v1::AnalysisSpec WithoutWhatIsNotOfSinks(v1::AnalysisSpec spec, const LevelFilter& level) {
   if (level.empty()) return spec;
-  spec.compensation.reset();
-  spec.sink_rate.reset();
+  spec.clear_compensation();
+  spec.clear_sink_rate();
   return spec;
 }
 
 }  // namespace
 
-RunFold::RunFold(AnalysisSpec spec, const LevelFilter& level)
+RunFold::RunFold(v1::AnalysisSpec spec, const LevelFilter& level)
     : level_(level), summary_(WithoutWhatIsNotOfSinks(std::move(spec), level)) {}
 
 absl::Status RunFold::Add(RunStore& store, const std::string& run_id, const std::stop_token& stop) {

@@ -33,7 +33,7 @@ class RunFold {
  public:
   // `level` takes the other sinks out of every record; with one, compensation and the sink rate,
   // which are not about single sinks, are left out of the summary.
-  RunFold(AnalysisSpec spec, const LevelFilter& level);
+  RunFold(v1::AnalysisSpec spec, const LevelFilter& level);
 
   // Waits for the store. CANCELLED once `stop` is set; errors of the store, of ReadPayload and of
   // Summary::Add.
@@ -41,7 +41,7 @@ class RunFold {
 
   SummaryReport Report() const;
   // What was folded.
-  const AnalysisSpec& spec() const { return summary_.spec(); }
+  const v1::AnalysisSpec& spec() const { return summary_.spec(); }
 
  private:
   absl::Status AddPage(const std::vector<Record>& records);

@@ -9,9 +9,9 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "server/base/parameter_check.h"
 #include "server/base/status.h"
-#include "server/service/analyze/codec_detection.h"
-#include "server/service/analyze/codec_spec.h"
+#include "server/service/analyze/stream_spec.h"
 #include "server/service/runs/codec_run.h"
 #include "server/service/runs/common_spec.h"
 #include "server/store/run_rules.h"
@@ -86,7 +86,7 @@ absl::StatusOr<std::optional<std::string>> GroupOf(const Run& run,
     case sinks::v1::SUMMARY_GROUPING_RUN:
       return RunName(run.id);
     default:
-      return UnknownEnum("grouping", request.grouping(), sinks::v1::SummaryGrouping_MAX);
+      return UnknownEnum("grouping", request.grouping(), 0, sinks::v1::SummaryGrouping_MAX);
   }
 }
 
@@ -98,35 +98,38 @@ absl::Status Lacks(const Run& run, const std::string& what) {
        .fix = "leave this analysis out of spec, or analyse the samples with it"});
 }
 
-ScoreParameters Computing(ScoreParameters parameters) {  // without what only adds numbers
-  parameters.curves = parameters.all_positions = false;
-  return parameters;
-}
-
 // Whether records made with `made` hold what folding with `wanted` needs.
-absl::Status CheckHolds(const Run& run, const AnalysisSpec& made, const AnalysisSpec& wanted) {
-  if (!(wanted.detection == made.detection)) return Lacks(run, "sinks found with this detection");
-  if (wanted.scores && !(made.scores && Computing(*wanted.scores) == Computing(*made.scores))) {
+absl::Status CheckHolds(const Run& run, const v1::AnalysisSpec& made,
+                        const v1::AnalysisSpec& wanted) {
+  if (!Equal(wanted.detection(), made.detection()))
+    return Lacks(run, "sinks found with this detection");
+  if (wanted.has_scores() && !(made.has_scores() && Equal(AlphaOf(wanted), AlphaOf(made)))) {
     return Lacks(run, "scores with these parameters");
   }
-  if (wanted.regression && !made.scores) return Lacks(run, "scores, which the regression needs");
-  if (wanted.compensation && !made.compensation) return Lacks(run, "compensation curves");
-  if (wanted.sink_rate && wanted.sink_rate != made.sink_rate) {
+  if (wanted.has_regression() && !made.has_scores()) {
+    return Lacks(run, "scores, which the regression needs");
+  }
+  if (wanted.has_compensation() && !made.has_compensation()) {
+    return Lacks(run, "compensation curves");
+  }
+  if (wanted.has_sink_rate() &&
+      !(made.has_sink_rate() && Equal(wanted.sink_rate(), made.sink_rate()))) {
     return Lacks(run, "the sink rate with these parameters");
   }
   return absl::OkStatus();
 }
 
 // What the run is to be folded with.
-absl::StatusOr<AnalysisSpec> SpecFor(const Run& run,
-                                     const sinks::v1::SummarizeRunsRequest& request) {
-  SINKD_ASSIGN_OR_RETURN(StreamSpec made, ReadRunSpec(run));
-  made.analysis.portrait.reset();
-  if (!request.has_spec()) return made.analysis;
-  SINKD_ASSIGN_OR_RETURN(AnalysisSpec wanted, DecodeAnalyses(request.spec()));
-  if (!request.spec().has_detection()) wanted.detection = made.analysis.detection;
-  wanted.portrait.reset();
-  SINKD_RETURN_IF_ERROR(CheckHolds(run, made.analysis, wanted));
+absl::StatusOr<v1::AnalysisSpec> SpecFor(const Run& run,
+                                         const sinks::v1::SummarizeRunsRequest& request) {
+  SINKD_ASSIGN_OR_RETURN(const v1::AnalysisSpec spec, ReadRunSpec(run));
+  v1::AnalysisSpec made = AnalysesOf(spec);
+  made.clear_portrait();
+  if (!request.has_spec()) return made;
+  SINKD_ASSIGN_OR_RETURN(v1::AnalysisSpec wanted, CompleteAnalyses(request.spec()));
+  if (!request.spec().has_detection()) *wanted.mutable_detection() = made.detection();
+  wanted.clear_portrait();
+  SINKD_RETURN_IF_ERROR(CheckHolds(run, made, wanted));
   return wanted;
 }
 
@@ -151,9 +154,9 @@ absl::Status CheckPoints(int32_t points) {
 }
 
 // Sinks of the run that a regression with these parameters is fitted to.
-int64_t SinksFitted(const Run& run, const RegressionParameters& parameters) {
+int64_t SinksFitted(const Run& run, const v1::RegressionParameters& parameters) {
   const SinkCounts& sinks = run.counts.sinks;
-  return sinks.secondary + (parameters.include_primary ? sinks.primary : 0);
+  return sinks.secondary + (parameters.include_primary() ? sinks.primary : 0);
 }
 
 // A group while runs are put into it.
@@ -165,7 +168,7 @@ struct Filling {
 
 absl::Status Put(const Run& run, const sinks::v1::SummarizeRunsRequest& request, bool is_new,
                  Filling& into) {
-  SINKD_ASSIGN_OR_RETURN(AnalysisSpec spec, SpecFor(run, request));
+  SINKD_ASSIGN_OR_RETURN(v1::AnalysisSpec spec, SpecFor(run, request));
   RunGroup& group = into.group;
   if (request.common()) {
     into.runs.push_back({RunName(run.id), absl::StrCat("models/", run.model_id), spec});
@@ -175,13 +178,13 @@ absl::Status Put(const Run& run, const sinks::v1::SummarizeRunsRequest& request,
     group.common = request.common();
   } else if (request.common()) {
     group.spec = CommonSpec(group.spec, spec);
-  } else if (!(group.spec == spec)) {
+  } else if (!Equal(group.spec, spec)) {
     return Differ(group.runs.front(), run);
   }
   group.runs.push_back(run.id);
   group.samples += run.counts.samples - run.counts.failed_samples;
   group.tokens += run.counts.tokens;
-  if (group.spec.regression) into.fitted += SinksFitted(run, *group.spec.regression);
+  if (group.spec.has_regression()) into.fitted += SinksFitted(run, group.spec.regression());
   return absl::OkStatus();
 }
 
@@ -203,8 +206,8 @@ absl::StatusOr<std::vector<RunGroup>> FindRunGroups(
     group.name = name.value_or("");
     group.differences = SpecDifferences(filled.runs);
     const int32_t most = request.regression_points();
-    if (most > 0 && group.spec.regression && filled.fitted <= most) {
-      group.spec.regression->points = true;
+    if (most > 0 && group.spec.has_regression() && filled.fitted <= most) {
+      group.spec.mutable_regression()->set_points(true);
     }
   }
   return sorted;

@@ -22,7 +22,7 @@ namespace sinkd {
 struct RunGroup {
   std::string name;               // as SummarizeRunsResponse.group
   std::vector<std::string> runs;  // ids, by time of making and id
-  AnalysisSpec spec;              // what they are folded with
+  v1::AnalysisSpec spec;          // the analyses that they are folded with
   // With `common`; the counts are those of what the runs hold.
   std::vector<sinks::v1::SpecDifference> differences;
   bool common = false;

@@ -29,7 +29,8 @@ absl::Status SampleDiffers(const Record& held, std::string_view input_digest) {
 
 }  // namespace
 
-RunKeeper::RunKeeper(RunStore& store, StreamSpec spec) : store_(store), spec_(std::move(spec)) {}
+RunKeeper::RunKeeper(RunStore& store, v1::AnalysisSpec spec)
+    : store_(store), spec_(std::move(spec)) {}
 
 absl::StatusOr<RunCounts> RunKeeper::Open() {
   SINKD_ASSIGN_OR_RETURN(const Run run, store_.Create(MakeNewRun(spec_), IfExists::kContinue));
@@ -42,11 +43,11 @@ absl::StatusOr<RunCounts> RunKeeper::Open() {
 absl::StatusOr<std::optional<StoredAnswer>> RunKeeper::Find(const std::string& key,
                                                             std::string_view input_digest,
                                                             int64_t sample_index) {
-  SINKD_ASSIGN_OR_RETURN(const std::optional<Record> stored, store_.Find(spec_.run_id, key));
+  SINKD_ASSIGN_OR_RETURN(const std::optional<Record> stored, store_.Find(spec_.run_id(), key));
   if (!stored) return std::optional<StoredAnswer>();
   const bool known = !stored->input_digest.empty() && !input_digest.empty();
-  const bool same = known ? stored->input_digest == input_digest : !spec_.replace;
-  if (!same && spec_.replace) return std::optional<StoredAnswer>();
+  const bool same = known ? stored->input_digest == input_digest : !spec_.replace();
+  if (!same && spec_.replace()) return std::optional<StoredAnswer>();
   if (!same) return std::optional<StoredAnswer>(SampleDiffers(*stored, input_digest));
   if (stored->failed) {
     SINKD_ASSIGN_OR_RETURN(const sinks::v1::SampleError error, ReadFailure(*stored));
@@ -60,9 +61,9 @@ absl::StatusOr<std::optional<StoredAnswer>> RunKeeper::Find(const std::string& k
 }
 
 absl::StatusOr<std::vector<RunKeeper::Earlier>> RunKeeper::Keep(std::span<const Record> records) {
-  SINKD_ASSIGN_OR_RETURN(
-      const std::vector<Kept> kept,
-      store_.Append(spec_.run_id, records, {.replace = spec_.replace, .compare_payloads = false}));
+  SINKD_ASSIGN_OR_RETURN(const std::vector<Kept> kept,
+                         store_.Append(spec_.run_id(), records,
+                                       {.replace = spec_.replace(), .compare_payloads = false}));
   std::vector<Earlier> earlier;
   for (size_t i = 0; i < records.size(); ++i) {
     if (kept[i] == Kept::kAdded || kept[i] == Kept::kReplaced) continue;
@@ -77,14 +78,14 @@ absl::StatusOr<std::vector<RunKeeper::Earlier>> RunKeeper::Keep(std::span<const 
 }
 
 absl::StatusOr<SummaryReport> RunKeeper::SumUp(const std::stop_token& stop) {
-  RunFold fold(spec_.analysis, {});
-  SINKD_RETURN_IF_ERROR(fold.Add(store_, spec_.run_id, stop));
+  RunFold fold(spec_, {});
+  SINKD_RETURN_IF_ERROR(fold.Add(store_, spec_.run_id(), stop));
   return fold.Report();
 }
 
 absl::Status RunKeeper::Close() {
-  if (spec_.keep_run_open) return absl::OkStatus();
-  return store_.SetState(spec_.run_id, RunState::kComplete);
+  if (spec_.keep_run_open()) return absl::OkStatus();
+  return store_.SetState(spec_.run_id(), RunState::kComplete);
 }
 
 }  // namespace sinkd

@@ -18,7 +18,6 @@
 
 #include "server/analysis/records.h"
 #include "server/analysis/summary.h"
-#include "server/service/analyze/codec_spec.h"
 #include "server/store/run_store.h"
 
 namespace sinkd {
@@ -28,8 +27,8 @@ using StoredAnswer = absl::StatusOr<SampleRecord>;
 
 class RunKeeper {
  public:
-  // `store` is borrowed; `spec` names the run.
-  RunKeeper(RunStore& store, StreamSpec spec);
+  // `store` is borrowed; `spec` is complete and names the run.
+  RunKeeper(RunStore& store, v1::AnalysisSpec spec);
 
   // Makes the run, or goes on with the one that is there; a complete one is opened again. What it
   // holds. ALREADY_EXISTS when that one is another question.
@@ -58,7 +57,7 @@ class RunKeeper {
 
  private:
   RunStore& store_;
-  const StreamSpec spec_;
+  const v1::AnalysisSpec spec_;
 };
 
 }  // namespace sinkd

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "server/base/status.h"
-#include "server/service/analyze/codec_spec.h"
+#include "server/service/analyze/stream_spec.h"
 #include "server/service/calls/message_bytes.h"
 #include "server/service/runs/codec_run.h"
 #include "server/service/runs/import_stream.h"
@@ -61,9 +61,9 @@ absl::StatusOr<v1::ListSampleKeysResponse> ListKeys(RunStore& store,
 
 absl::StatusOr<v1::CreateRunResponse> Create(RunStore& store, const v1::CreateRunRequest& request,
                                              const std::string& template_date) {
-  SINKD_ASSIGN_OR_RETURN(StreamSpec spec, DecodeSpec(request.spec(), template_date));
-  spec.run_id = request.run_id();
-  spec.run_labels = {request.labels().begin(), request.labels().end()};
+  SINKD_ASSIGN_OR_RETURN(v1::AnalysisSpec spec, CompleteSpec(request.spec(), template_date));
+  spec.set_run_id(request.run_id());
+  *spec.mutable_run_labels() = request.labels();
   return AnswerRun<v1::CreateRunResponse>(store.Create(
       MakeNewRun(spec), request.allow_existing() ? IfExists::kContinue : IfExists::kFail));
 }

@@ -10,7 +10,6 @@
 
 #include "server/base/status.h"
 #include "server/service/analyze/codec_record.h"
-#include "server/service/analyze/codec_spec.h"
 #include "server/service/analyze/codec_summary.h"
 #include "server/service/calls/message_bytes.h"
 #include "server/service/runs/codec_run.h"
@@ -109,7 +108,7 @@ class SummarySource final : public ReplySource {
       SINKD_RETURN_IF_ERROR(added);
     }
     *response.mutable_summary() = EncodeSummary(fold.Report());
-    *response.mutable_spec() = EncodeAnalyses(fold.spec());
+    *response.mutable_spec() = fold.spec();
     const bool other_sinks = std::any_of(
         group.differences.begin(), group.differences.end(),
         [](const auto& difference) { return difference.field().starts_with("detection."); });

@@ -7,9 +7,9 @@
 
 #include "server/base/status.h"
 #include "server/engine/placement.h"
-#include "server/service/analyze/codec_detection.h"
 #include "server/service/calls/codec_lane.h"
 #include "server/service/calls/stream_opening.h"
+#include "server/service/calls/template_date.h"
 #include "server/service/models/codec_model.h"
 #include "server/service/runs/codec_run.h"
 
@@ -67,10 +67,8 @@ absl::StatusOr<StudyPlan> ReadRequest(v1::RunStudyRequest message, const StreamL
   if (message.has_time_budget_seconds()) {
     plan.time_budget = std::chrono::duration<double>(message.time_budget_seconds());
   }
-  SINKD_ASSIGN_OR_RETURN(plan.request.detection, DecodeDetection(message.detection(), ""));
-  *message.mutable_detection() = EncodeDetection(plan.request.detection);
   FillStudyDefaults(message);
-  plan.request.message = std::move(message);
+  plan.request = std::move(message);
   return plan;
 }
 
@@ -84,7 +82,7 @@ absl::StatusOr<StudyPlan> OpenStudy(v1::RunStudyRequest message, int64_t samples
   SINKD_ASSIGN_OR_RETURN(plan.runner, AcquireModel(resources.catalog, plan.model_id));
   const int64_t blocks = plan.runner->info().spec.blocks;
   SINKD_RETURN_IF_ERROR(CheckStudy(plan.request, blocks));
-  SINKD_RETURN_IF_ERROR(CheckReportSize(plan.request.message, samples, blocks));
+  SINKD_RETURN_IF_ERROR(CheckReportSize(plan.request, samples, blocks));
   const Account account = AccountOf(caller, plan.lane);
   SINKD_ASSIGN_OR_RETURN(
       plan.device,
@@ -97,7 +95,7 @@ sinks::v1::StudyStarted DescribeStudy(const StudyPlan& plan, const StreamLimits&
                                       const std::string& request_id) {
   const ModelInfo& info = plan.runner->info();
   sinks::v1::StudyStarted out;
-  *out.mutable_request() = plan.request.message;
+  *out.mutable_request() = plan.request;
   out.set_blocks(static_cast<int32_t>(info.spec.blocks));
   out.set_compute_type(info.compute_type);
   out.set_device(info.device);

@@ -25,9 +25,9 @@ inline constexpr int64_t kMaxStudySamples = 10000;
 // Everything about a study that is fixed once its request has been accepted.
 // Ownership: keeps the model in memory.
 struct StudyPlan {
-  StudyRequest request;  // without its samples
-  std::string model_id;  // without "models/"
-  std::string run_id;    // without "runs/"; empty: none
+  v1::RunStudyRequest request;  // without its samples
+  std::string model_id;         // without "models/"
+  std::string run_id;           // without "runs/"; empty: none
   Lane lane = Lane::kInteractive;
   std::optional<std::chrono::duration<double>> time_budget;
   std::shared_ptr<const SampleRunner> runner;

@@ -135,7 +135,7 @@ absl::StatusOr<EncodedSample> StudyStream::Encode(sinks::v1::Sample&& sample) co
   SINKD_ASSIGN_OR_RETURN(const SampleInput input, DecodeSample(std::move(sample)));
   SINKD_ASSIGN_OR_RETURN(
       EncodedSample encoded,
-      EncodeChecked(*plan_->runner, input, plan_->request.message.template_date(),
+      EncodeChecked(*plan_->runner, input, plan_->request.template_date(),
                     limits_.max_sample_tokens, {record().principal().get()}, *record().phases()));
   SINKD_RETURN_IF_ERROR(record().principal()->TakeTokens(static_cast<int64_t>(encoded.ids.size())));
   return encoded;
@@ -228,7 +228,7 @@ absl::Status StudyStream::KeepReport() {
   const SteadyClock::time_point begin = SteadyClock::now();
   absl::Status kept = Contained([this] {
     return resources_.store->AddStudy(plan_->run_id,
-                                      {.request = plan_->request.message.SerializeAsString(),
+                                      {.request = plan_->request.SerializeAsString(),
                                        .report = made_.report().SerializeAsString()});
   });
   record().phases()->Add(SamplePhase::kKeep, SteadyClock::now() - begin);

@@ -1,4 +1,4 @@
-#include "server/mechanism/parameter_rules.h"
+#include "server/analysis/parameter_rules.h"
 
 #include <algorithm>
 #include <limits>
@@ -95,6 +95,12 @@ double ValueOf(const Message& message, const FieldDescriptor* field, int i) {
   }
 }
 
+std::string TextOf(const FieldDescriptor* field, double value) {
+  return field->cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE
+             ? absl::StrCat(value)
+             : absl::StrCat(static_cast<int64_t>(value));
+}
+
 std::string LimitsOf(const ParameterRule& rule) {
   if (rule.has_least() && rule.has_most()) {
     return absl::StrCat("from ", rule.least(), " to ", rule.most());
@@ -107,10 +113,11 @@ std::string LimitsOf(const ParameterRule& rule) {
   return limits.empty() ? "a number" : absl::StrJoin(limits, " and ");
 }
 
-absl::Status CheckNumber(const std::string& name, double value, const ParameterRule& rule,
-                         int64_t blocks) {
+// `text` is the value as it is shown.
+absl::Status CheckNumber(const std::string& name, double value, const std::string& text,
+                         const ParameterRule& rule, int64_t blocks) {
   if (rule.block()) {
-    return CheckParameter(value >= 0 && value < static_cast<double>(blocks), name, value,
+    return CheckParameter(value >= 0 && value < static_cast<double>(blocks), name, text,
                           absl::StrCat("from 0 to ", blocks - 1));
   }
   constexpr double kAny = std::numeric_limits<double>::infinity();
@@ -118,7 +125,30 @@ absl::Status CheckNumber(const std::string& name, double value, const ParameterR
                     value <= (rule.has_most() ? rule.most() : kAny) &&
                     value > (rule.has_above() ? rule.above() : -kAny) &&
                     value < (rule.has_below() ? rule.below() : kAny);
-  return CheckParameter(fits, name, value, LimitsOf(rule));
+  return CheckParameter(fits, name, text, LimitsOf(rule));
+}
+
+// The name of the message's preset, which is cleared; empty without one. A value that is none stays,
+// for CheckParameters to refuse.
+std::string TakePreset(Message& message) {
+  const Reflection& access = *message.GetReflection();
+  for (const FieldDescriptor* field : FieldsOf(message)) {
+    if (!RuleOf(field).preset()) continue;
+    const EnumValueDescriptor* value =
+        field->enum_type()->FindValueByNumber(access.GetEnumValue(message, field));
+    if (value == nullptr) continue;
+    access.ClearField(&message, field);
+    return value->name();
+  }
+  return {};
+}
+
+std::vector<std::string> DefaultsOf(const FieldDescriptor* field, const std::string& preset) {
+  const ParameterRule& rule = RuleOf(field);
+  for (const sinks::v1::PresetDefault& under : rule.preset_default()) {
+    if (under.preset() == preset) return {under.value()};
+  }
+  return {rule.default_().begin(), rule.default_().end()};
 }
 
 absl::Status CheckEnum(const std::string& name, int number, const FieldDescriptor* field,
@@ -126,12 +156,7 @@ absl::Status CheckEnum(const std::string& name, int number, const FieldDescripto
   const auto& type = *field->enum_type();
   const EnumValueDescriptor* value = type.FindValueByNumber(number);
   if (value == nullptr || number == 0) {
-    const int last = type.value(type.value_count() - 1)->number();
-    return InvalidArgument(absl::StrCat(name, " is not a value that this server knows"),
-                           {.reason = "UNKNOWN_ENUM_VALUE",
-                            .subject = name,
-                            .value = absl::StrCat(number),
-                            .fix = absl::StrCat("use a value from 1 to ", last)});
+    return UnknownEnum(name, number, 1, type.value(type.value_count() - 1)->number());
   }
   const auto& allowed = rule.allowed();
   return CheckParameter(
@@ -153,7 +178,7 @@ absl::Status CheckField(const Message& message, const FieldDescriptor* field,
     const double value = ValueOf(message, field, i);
     SINKD_RETURN_IF_ERROR(field->cpp_type() == FieldDescriptor::CPPTYPE_ENUM
                               ? CheckEnum(one, static_cast<int>(value), field, rule)
-                              : CheckNumber(one, value, rule, blocks));
+                              : CheckNumber(one, value, TextOf(field, value), rule, blocks));
     const bool first = seen.insert(value).second || !rule.distinct();
     SINKD_RETURN_IF_ERROR(CheckParameter(first, one, value, "a value that comes once"));
   }
@@ -163,13 +188,14 @@ absl::Status CheckField(const Message& message, const FieldDescriptor* field,
 }  // namespace
 
 void FillDefaults(Message& message) {
+  const std::string preset = TakePreset(message);
   for (const FieldDescriptor* field : FieldsOf(message)) {
     if (IsMessage(field)) {
       if (!field->is_repeated() && CountOf(message, field) > 0) {
         FillDefaults(*message.GetReflection()->MutableMessage(&message, field));
       }
     } else if (CountOf(message, field) == 0) {
-      for (const std::string& text : RuleOf(field).default_()) SetDefault(text, field, message);
+      for (const std::string& text : DefaultsOf(field, preset)) SetDefault(text, field, message);
     }
   }
 }

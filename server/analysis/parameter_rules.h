@@ -13,6 +13,7 @@
 
 namespace sinkd {
 
+// A preset chooses the defaults of its message, and is then cleared.
 void FillDefaults(google::protobuf::Message& message);
 
 // `blocks`: the model's. INVALID_ARGUMENT naming the field by its path from `path` on

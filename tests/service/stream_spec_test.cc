@@ -1,4 +1,4 @@
-#include "server/service/analyze/codec_spec.h"
+#include "server/service/analyze/stream_spec.h"
 
 #include <functional>
 
@@ -9,15 +9,13 @@
 namespace sinkd {
 namespace {
 
-namespace v1 = sinks::v1;
-
 v1::AnalysisSpec Minimal() {
   v1::AnalysisSpec spec;
   spec.set_model("models/a");
   return spec;
 }
 
-TEST(CodecSpec, FillsInTheDefaultsThatTheProtoPromises) {
+TEST(StreamSpec, FillsInTheDefaultsThatTheProtoPromises) {
   v1::AnalysisSpec spec = Minimal();
   spec.mutable_scores();
   spec.mutable_sink_rate();
@@ -25,7 +23,7 @@ TEST(CodecSpec, FillsInTheDefaultsThatTheProtoPromises) {
   spec.mutable_regression();
   spec.mutable_compensation();
   spec.mutable_portrait();
-  const v1::AnalysisSpec echo = EncodeSpec(*DecodeSpec(spec, "2025-01-01"));
+  const v1::AnalysisSpec echo = *CompleteSpec(spec, "2025-01-01");
   EXPECT_EQ(echo.model(), "models/a");
   EXPECT_EQ(echo.template_date(), "2025-01-01");
   EXPECT_TRUE(echo.has_fail_fast() && echo.has_summary_only());
@@ -46,30 +44,30 @@ TEST(CodecSpec, FillsInTheDefaultsThatTheProtoPromises) {
   EXPECT_EQ(echo.portrait().samples(), 1);
 }
 
-TEST(CodecSpec, LeavesOutWhatWasNotAskedFor) {
-  const v1::AnalysisSpec echo = EncodeSpec(*DecodeSpec(Minimal(), "2025-01-01"));
+TEST(StreamSpec, LeavesOutWhatWasNotAskedFor) {
+  const v1::AnalysisSpec echo = *CompleteSpec(Minimal(), "2025-01-01");
   EXPECT_TRUE(echo.has_detection());
   EXPECT_FALSE(echo.has_scores() || echo.has_sink_rate() || echo.has_levels() ||
                echo.has_regression() || echo.has_compensation() || echo.has_portrait());
 }
 
-TEST(CodecSpec, ResolvesPresetsAndLetsFieldsOverrideThem) {
+TEST(StreamSpec, ResolvesPresetsAndLetsFieldsOverrideThem) {
   v1::AnalysisSpec spec = Minimal();
   spec.mutable_detection()->set_preset(v1::DETECTION_PRESET_PAPER_TEXT);
   spec.mutable_sink_rate()->set_preset(v1::SINK_RATE_PRESET_GU2024);
-  StreamSpec decoded = *DecodeSpec(spec, "2025-01-01");
-  EXPECT_EQ(decoded.analysis.detection.cosine_threshold, 0.95);
-  EXPECT_EQ(decoded.analysis.detection.min_norm_ratio, 3);
-  EXPECT_EQ(decoded.analysis.sink_rate->first_tokens, 64);
+  v1::AnalysisSpec decoded = *CompleteSpec(spec, "2025-01-01");
+  EXPECT_EQ(decoded.detection().cosine_threshold(), 0.95);
+  EXPECT_EQ(decoded.detection().min_norm_ratio(), 3);
+  EXPECT_EQ(decoded.sink_rate().first_tokens(), 64);
   spec.mutable_detection()->set_min_norm_ratio(0);
   spec.mutable_sink_rate()->set_first_tokens(32);
-  decoded = *DecodeSpec(spec, "2025-01-01");
-  EXPECT_EQ(decoded.analysis.detection.cosine_threshold, 0.95);
-  EXPECT_EQ(decoded.analysis.detection.min_norm_ratio, 0);
-  EXPECT_EQ(decoded.analysis.sink_rate->first_tokens, 32);
+  decoded = *CompleteSpec(spec, "2025-01-01");
+  EXPECT_EQ(decoded.detection().cosine_threshold(), 0.95);
+  EXPECT_EQ(decoded.detection().min_norm_ratio(), 0);
+  EXPECT_EQ(decoded.sink_rate().first_tokens(), 32);
 }
 
-TEST(CodecSpec, AnEchoDecodesToTheSameSpec) {
+TEST(StreamSpec, AnEchoDecodesToTheSameSpec) {
   v1::AnalysisSpec spec = Minimal();
   spec.set_run_id("run-1");
   spec.set_fail_fast(true);
@@ -78,8 +76,8 @@ TEST(CodecSpec, AnEchoDecodesToTheSameSpec) {
   spec.mutable_detection()->set_last_state(v1::LAST_STATE_RAW);
   spec.mutable_scores()->set_divisor(v1::QUERY_DIVISOR_ALL);
   spec.mutable_compensation()->set_seed(-3);
-  const v1::AnalysisSpec echo = EncodeSpec(*DecodeSpec(spec, "2025-01-01"));
-  const v1::AnalysisSpec again = EncodeSpec(*DecodeSpec(echo, "2030-01-01"));
+  const v1::AnalysisSpec echo = *CompleteSpec(spec, "2025-01-01");
+  const v1::AnalysisSpec again = *CompleteSpec(echo, "2030-01-01");
   EXPECT_EQ(echo.SerializeAsString(), again.SerializeAsString());
   EXPECT_EQ(echo.run_id(), "run-1");
   EXPECT_EQ(echo.template_date(), "2024-02-29");
@@ -92,19 +90,19 @@ struct BadSpec {
   std::function<void(v1::AnalysisSpec&)> spoil;
 };
 
-class CodecSpecRefuses : public ::testing::TestWithParam<BadSpec> {};
+class StreamSpecRefuses : public ::testing::TestWithParam<BadSpec> {};
 
-TEST_P(CodecSpecRefuses, AndNamesTheField) {
+TEST_P(StreamSpecRefuses, AndNamesTheField) {
   v1::AnalysisSpec spec = Minimal();
   GetParam().spoil(spec);
-  const absl::StatusOr<StreamSpec> decoded = DecodeSpec(spec, "2025-01-01");
+  const absl::StatusOr<v1::AnalysisSpec> decoded = CompleteSpec(spec, "2025-01-01");
   ASSERT_EQ(decoded.status().code(), absl::StatusCode::kInvalidArgument) << decoded.status();
   EXPECT_EQ(GetErrorDetail(decoded.status())->subject, GetParam().field);
   EXPECT_FALSE(GetErrorDetail(decoded.status())->fix.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Specs, CodecSpecRefuses,
+    Specs, StreamSpecRefuses,
     ::testing::Values(
         BadSpec{"NoModel", "spec.model", [](auto& spec) { spec.clear_model(); }},
         BadSpec{"PathAsModel", "spec.model", [](auto& spec) { spec.set_model("models/../etc"); }},
