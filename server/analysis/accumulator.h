@@ -13,19 +13,17 @@
 
 namespace sinkd {
 
-struct SummaryReport;
-
 class Accumulator {
  public:
   virtual ~Accumulator() = default;
 
   // `record` has passed Summary::Add's checks. Records that lack what the analysis needs (imported
   // ones may) are not counted by it.
-  virtual void Add(const SampleRecord& record) = 0;
+  virtual void Add(const v1::SampleRecord& record) = 0;
   // `other` is of the same class and was made with the same parameters.
   virtual void Merge(const Accumulator& other) = 0;
-  // Writes this analysis' member of `report`, and its notes.
-  virtual void Report(SummaryReport& report) const = 0;
+  // Writes this analysis' field of `report`, and its notes.
+  virtual void Report(v1::Summary& report) const = 0;
   virtual std::unique_ptr<Accumulator> Clone() const = 0;
 };
 

@@ -1,5 +1,11 @@
 #include "server/analysis/catalog.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include <google/protobuf/descriptor.h>
+
 #include "server/analysis/compensation.h"
 #include "server/analysis/compensation_curves.h"
 #include "server/analysis/level_histogram.h"
@@ -12,50 +18,48 @@
 namespace sinkd {
 namespace {
 
-void FillSinkRate(const v1::AnalysisSpec& spec, const Trace& trace, SampleRecord& record) {
-  record.sink_rate = CountSinkRate(spec, trace);
+void FillSinkRate(const v1::AnalysisSpec& spec, const Trace& trace, v1::SampleRecord& record) {
+  *record.mutable_sink_rate() = CountSinkRate(spec, trace);
 }
 
-void FillCompensation(const v1::AnalysisSpec& spec, const Trace& trace, SampleRecord& record) {
-  record.compensation = MakeCompensationCurves(spec, trace, record);
+void FillCompensation(const v1::AnalysisSpec& spec, const Trace& trace, v1::SampleRecord& record) {
+  *record.mutable_compensation() = MakeCompensationCurves(spec, trace, record);
 }
 
-void FillPortrait(const v1::AnalysisSpec& spec, const Trace& trace, SampleRecord& record) {
-  if (record.sample_index < spec.portrait().samples()) record.portrait = DrawPortrait(trace);
+void FillPortrait(const v1::AnalysisSpec& spec, const Trace& trace, v1::SampleRecord& record) {
+  if (record.sample_index() >= spec.portrait().samples()) return;
+  *record.mutable_portrait() = DrawPortrait(trace);
 }
 
-const AnalysisEntry kAnalyses[] = {
+template <typename Made>
+std::unique_ptr<Accumulator> Plain(const v1::AnalysisSpec& /*spec*/) {
+  return std::make_unique<Made>();
+}
+
+constexpr AnalysisEntry kAnalyses[] = {
     {.name = "detection",
      .description = "Finds the primary sink, its window, and every later sink with its level",
-     .needs = "norms and cosines of the residual stream",
-     .needs_attention = false,
-     .requested = [](const v1::AnalysisSpec&) { return true; },
-     .fill = nullptr,
-     .accumulate = nullptr},
+     .needs = "norms and cosines of the residual stream"},
     {.name = "scores",
      .description = "Mean attention each sink receives in the blocks that read it",
      .needs = "column sums of the attention weights",
      .needs_attention = true,
-     .requested = [](const v1::AnalysisSpec& spec) { return spec.has_scores(); },
      .fill = ScoreRecord,
-     .accumulate = [](const v1::AnalysisSpec&) -> std::unique_ptr<Accumulator> {
-       return std::make_unique<ScoreAccumulator>();
-     }},
+     .accumulate = Plain<ScoreAccumulator>,
+     .folds = "scores"},
     {.name = "sink_rate",
      .description = "Share of heads in which a position receives more attention than epsilon",
      .needs = "column sums of the attention weights, over the first tokens alone when asked for",
      .needs_attention = true,
-     .requested = [](const v1::AnalysisSpec& spec) { return spec.has_sink_rate(); },
      .fill = FillSinkRate,
-     .accumulate = [](const v1::AnalysisSpec&) -> std::unique_ptr<Accumulator> {
-       return std::make_unique<SinkRateAccumulator>();
-     }},
+     .accumulate = Plain<SinkRateAccumulator>,
+     .folds = "sink_rate",
+     .of_sinks = false,
+     .of_single_sinks = false,
+     .parameters_in_record = true},
     {.name = "levels",
      .description = "Histogram of sink levels: first layer and lifetime, by kind",
      .needs = "norms and cosines of the residual stream",
-     .needs_attention = false,
-     .requested = [](const v1::AnalysisSpec& spec) { return spec.has_levels(); },
-     .fill = nullptr,
      .accumulate = [](const v1::AnalysisSpec& spec) -> std::unique_ptr<Accumulator> {
        return std::make_unique<LevelAccumulator>(spec.levels());
      }},
@@ -63,33 +67,53 @@ const AnalysisEntry kAnalyses[] = {
      .description = "Fits of sink score and lifetime against the MLP norm where the sink starts",
      .needs = "norms of the MLP outputs, column sums of the attention weights",
      .needs_attention = true,
-     .requested = [](const v1::AnalysisSpec& spec) { return spec.has_regression(); },
      .fill = ScoreRecord,
      .accumulate = [](const v1::AnalysisSpec& spec) -> std::unique_ptr<Accumulator> {
        return std::make_unique<MlpRegressionAccumulator>(spec.regression());
-     }},
+     },
+     .folds = "scores"},
     {.name = "compensation",
      .description = "Attention of the primary and the secondary sinks, block by block",
      .needs = "column sums of the attention weights",
      .needs_attention = true,
-     .requested = [](const v1::AnalysisSpec& spec) { return spec.has_compensation(); },
      .fill = FillCompensation,
      .accumulate = [](const v1::AnalysisSpec& spec) -> std::unique_ptr<Accumulator> {
        return std::make_unique<CompensationAccumulator>(spec.compensation());
-     }},
+     },
+     .folds = "compensation",
+     .of_single_sinks = false},
     {.name = "portrait",
      .description = "Text and norms of the first samples, kept whole for pictures",
      .needs = "norms of the residual stream",
-     .needs_attention = false,
-     .requested = [](const v1::AnalysisSpec& spec) { return spec.has_portrait(); },
-     .fill = FillPortrait,
-     .accumulate = nullptr},
+     .fill = FillPortrait},
 };
+
+const google::protobuf::FieldDescriptor* FieldOf(const AnalysisEntry& analysis) {
+  return v1::AnalysisSpec::descriptor()->FindFieldByName(std::string(analysis.name));
+}
 
 }  // namespace
 
 std::span<const AnalysisEntry> Analyses() {
   return kAnalyses;
+}
+
+const AnalysisEntry& AnalysisNamed(std::string_view name) {
+  return *std::find_if(std::begin(kAnalyses), std::end(kAnalyses),
+                       [name](const AnalysisEntry& analysis) { return analysis.name == name; });
+}
+
+bool Requested(const AnalysisEntry& analysis, const v1::AnalysisSpec& spec) {
+  return spec.GetReflection()->HasField(spec, FieldOf(analysis));
+}
+
+void Drop(const AnalysisEntry& analysis, v1::AnalysisSpec& spec) {
+  spec.GetReflection()->ClearField(&spec, FieldOf(analysis));
+}
+
+const google::protobuf::Message& ParametersOf(const AnalysisEntry& analysis,
+                                              const v1::AnalysisSpec& spec) {
+  return spec.GetReflection()->GetMessage(spec, FieldOf(analysis));
 }
 
 }  // namespace sinkd

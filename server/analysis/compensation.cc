@@ -1,12 +1,13 @@
 #include "server/analysis/compensation.h"
 
 #include <algorithm>
+#include <span>
 #include <tuple>
 
 #include <absl/strings/str_cat.h>
 
-#include "server/analysis/exact_sum.h"
-#include "server/analysis/summary.h"
+#include "server/analysis/exact_means.h"
+#include "server/analysis/regression.h"
 #include "server/analysis/weakest_block.h"
 
 namespace sinkd {
@@ -14,83 +15,93 @@ namespace {
 
 using SortedSamples = std::vector<const CompensationSample*>;
 
+// By the curves' values, then by the window.
+bool Before(const CompensationSample* a, const CompensationSample* b) {
+  constexpr CompensationCurve kCurves[] = {
+      &v1::CompensationCurves::primary, &v1::CompensationCurves::secondary,
+      &v1::CompensationCurves::rest, &v1::CompensationCurves::primary_norm};
+  for (const CompensationCurve curve : kCurves) {
+    const std::span<const float> of_a = a->Curve(curve), of_b = b->Curve(curve);
+    const auto order =
+        std::lexicographical_compare_three_way(of_a.begin(), of_a.end(), of_b.begin(), of_b.end());
+    if (order != 0) return order < 0;
+  }
+  return std::tie(a->window.start, a->window.end) < std::tie(b->window.start, b->window.end);
+}
+
 SortedSamples Sorted(const std::vector<CompensationSample>& samples) {
   SortedSamples sorted;
   for (const CompensationSample& sample : samples) sorted.push_back(&sample);
-  const auto key = [](const CompensationSample* s) {
-    return std::tie(s->curves.primary, s->curves.secondary, s->curves.rest, s->curves.primary_norm,
-                    s->window.start, s->window.end);
-  };
-  std::sort(sorted.begin(), sorted.end(),
-            [&](const auto* a, const auto* b) { return key(a) < key(b); });
+  std::sort(sorted.begin(), sorted.end(), Before);
   return sorted;
 }
 
-std::vector<double> Means(const SortedSamples& samples,
-                          std::vector<float> CompensationCurves::*curve) {
-  std::vector<ExactSum> sums((samples[0]->curves.*curve).size());
-  for (const CompensationSample* sample : samples) {
-    const std::vector<float>& values = sample->curves.*curve;
-    for (size_t l = 0; l < sums.size(); ++l) sums[l].Add(static_cast<double>(values[l]));
-  }
-  std::vector<double> means;
-  for (const ExactSum& sum : sums) {
-    means.push_back(sum.value() / static_cast<double>(samples.size()));
-  }
-  return means;
+std::vector<double> Means(const SortedSamples& samples, CompensationCurve curve) {
+  ExactMeans means;
+  for (const CompensationSample* sample : samples) means.Add(sample->Curve(curve));
+  return means.Means();
+}
+
+void Write(const Interval& interval, v1::Interval& out) {
+  out.set_lower(interval.lower);
+  out.set_upper(interval.upper);
 }
 
 void FillBlocks(const SortedSamples& samples, const CompensationIntervals& intervals,
-                CompensationReport& report) {
-  const std::vector<double> primary = Means(samples, &CompensationCurves::primary);
-  const std::vector<double> secondary = Means(samples, &CompensationCurves::secondary);
-  const std::vector<double> rest = Means(samples, &CompensationCurves::rest);
-  const std::vector<double> norm = Means(samples, &CompensationCurves::primary_norm);
-  for (const double mean : norm) report.blocks.push_back({.primary_norm = mean});
+                v1::CompensationReport& report) {
+  const std::vector<double> primary = Means(samples, &v1::CompensationCurves::primary);
+  const std::vector<double> secondary = Means(samples, &v1::CompensationCurves::secondary);
+  const std::vector<double> rest = Means(samples, &v1::CompensationCurves::rest);
+  const std::vector<double> norm = Means(samples, &v1::CompensationCurves::primary_norm);
+  for (const double mean : norm) report.add_blocks()->set_primary_norm(mean);
   const std::vector<int32_t>& attending = samples[0]->blocks;
   for (size_t i = 0; i < attending.size(); ++i) {
-    BlockCompensation& block = report.blocks[static_cast<size_t>(attending[i])];
-    block.primary = primary[i];
-    block.secondary = secondary[i];
-    block.rest = rest[i];
+    v1::BlockCompensation& block = *report.mutable_blocks(attending[i]);
+    block.set_primary(primary[i]);
+    block.set_secondary(secondary[i]);
+    block.set_rest(rest[i]);
     if (intervals.draws == 0) continue;
-    block.primary_interval = intervals.primary[i];
-    block.secondary_interval = intervals.secondary[i];
+    Write(intervals.primary[i], *block.mutable_primary_interval());
+    Write(intervals.secondary[i], *block.mutable_secondary_interval());
   }
 }
 
 void FillCorrelations(const SortedSamples& samples, const CompensationIntervals& intervals,
-                      CompensationReport& report) {
+                      v1::CompensationReport& report) {
   std::vector<double> primary, secondary;
   for (const CompensationSample* sample : samples) {
     for (size_t i = 0; i < sample->blocks.size(); ++i) {
       if (!sample->InWindow(i)) continue;
-      primary.push_back(sample->curves.primary[i]);
-      secondary.push_back(sample->curves.secondary[i]);
+      primary.push_back(sample->Curve(&v1::CompensationCurves::primary)[i]);
+      secondary.push_back(sample->Curve(&v1::CompensationCurves::secondary)[i]);
     }
   }
-  report.pearson = Pearson(primary, secondary);
-  report.spearman = Spearman(primary, secondary);
-  if (report.pearson.undefined.empty()) report.pearson_interval = intervals.pearson;
-  if (report.spearman.undefined.empty()) report.spearman_interval = intervals.spearman;
+  *report.mutable_pearson() = Pearson(primary, secondary);
+  *report.mutable_spearman() = Spearman(primary, secondary);
+  if (!report.pearson().has_undefined() && intervals.pearson) {
+    Write(*intervals.pearson, *report.mutable_pearson_interval());
+  }
+  if (!report.spearman().has_undefined() && intervals.spearman) {
+    Write(*intervals.spearman, *report.mutable_spearman_interval());
+  }
 }
 
 }  // namespace
 
-void CompensationAccumulator::Add(const SampleRecord& record) {
-  if (!record.compensation) return;
-  CompensationSample& sample =
-      samples_.emplace_back(CompensationSample{.window = {record.window_start, record.window_end},
-                                               .blocks = {},
-                                               .curves = *record.compensation});
-  for (int64_t i = 0; i < record.AttentionBlocks(); ++i) {
-    sample.blocks.push_back(record.AttentionBlock(i));
+void CompensationAccumulator::Add(const v1::SampleRecord& record) {
+  if (!record.has_compensation()) return;
+  CompensationSample& sample = samples_.emplace_back(
+      CompensationSample{.window = {record.window_start(), record.window_end()},
+                         .blocks = {},
+                         .curves = record.compensation()});
+  for (int64_t i = 0; i < AttentionBlockCount(record); ++i) {
+    sample.blocks.push_back(AttentionBlock(record, i));
   }
   const std::optional<int32_t> weakest = WeakestBlock(record);
   if (!weakest) return;
   ++weakest_block_[*weakest];
-  for (const Sink& sink : record.sinks) {
-    if (sink.kind == SinkKind::kSecondary) ++start_minus_weakest_[sink.level.l_start - *weakest];
+  for (const v1::Sink& sink : record.sinks()) {
+    if (IsSecondary(sink)) ++start_minus_weakest_[sink.l_start() - *weakest];
   }
 }
 
@@ -102,19 +113,20 @@ void CompensationAccumulator::MergeSame(const CompensationAccumulator& other) {
   }
 }
 
-void CompensationAccumulator::Report(SummaryReport& report) const {
-  CompensationReport& compensation = report.compensation.emplace();
-  compensation.samples = static_cast<int64_t>(samples_.size());
-  compensation.weakest_block = weakest_block_;
-  compensation.start_minus_weakest = start_minus_weakest_;
+void CompensationAccumulator::Report(v1::Summary& report) const {
+  v1::CompensationReport& compensation = *report.mutable_compensation();
+  compensation.set_samples(static_cast<int64_t>(samples_.size()));
+  compensation.mutable_weakest_block()->insert(weakest_block_.begin(), weakest_block_.end());
+  compensation.mutable_start_minus_weakest()->insert(start_minus_weakest_.begin(),
+                                                     start_minus_weakest_.end());
   const SortedSamples sorted = Sorted(samples_);
   const CompensationIntervals intervals = Bootstrap(parameters_, sorted);
   if (!sorted.empty()) FillBlocks(sorted, intervals, compensation);
   FillCorrelations(sorted, intervals, compensation);
   if (intervals.draws > 0 && intervals.draws < parameters_.bootstrap_samples()) {
-    report.notes.push_back(absl::StrCat("compensation: ", intervals.draws, " of ",
-                                        parameters_.bootstrap_samples(),
-                                        " bootstrap draws were made, to bound the work"));
+    report.add_notes(absl::StrCat("compensation: ", intervals.draws, " of ",
+                                  parameters_.bootstrap_samples(),
+                                  " bootstrap draws were made, to bound the work"));
   }
 }
 

@@ -23,9 +23,9 @@ class CompensationAccumulator : public AccumulatorOf<CompensationAccumulator> {
   explicit CompensationAccumulator(const v1::CompensationParameters& parameters)
       : parameters_(parameters) {}
 
-  void Add(const SampleRecord& record) override;
+  void Add(const v1::SampleRecord& record) override;
   void MergeSame(const CompensationAccumulator& other);
-  void Report(SummaryReport& report) const override;
+  void Report(v1::Summary& report) const override;
 
  private:
   v1::CompensationParameters parameters_;

@@ -23,8 +23,8 @@ Pairs MakePairs(Samples samples) {
   for (size_t s = 0; s < samples.size(); ++s) {
     for (size_t i = 0; i < samples[s]->blocks.size(); ++i) {
       if (!samples[s]->InWindow(i)) continue;
-      pairs.x.push_back(samples[s]->curves.primary[i]);
-      pairs.y.push_back(samples[s]->curves.secondary[i]);
+      pairs.x.push_back(samples[s]->Curve(&v1::CompensationCurves::primary)[i]);
+      pairs.y.push_back(samples[s]->Curve(&v1::CompensationCurves::secondary)[i]);
       pairs.sample.push_back(s);
     }
   }
@@ -144,14 +144,14 @@ class SpearmanDraws {
 // Means over samples of one curve, block by block.
 class MeanDraws {
  public:
-  MeanDraws(Samples samples, std::vector<float> CompensationCurves::*curve)
-      : samples_(samples), curve_(curve), values_((samples[0]->curves.*curve).size()) {}
+  MeanDraws(Samples samples, CompensationCurve curve)
+      : samples_(samples), curve_(curve), values_(samples[0]->Curve(curve).size()) {}
 
   void Add(const std::vector<int32_t>& weights) {
     std::vector<double> sums(values_.size(), 0.0);
     for (size_t s = 0; s < samples_.size(); ++s) {
       if (weights[s] == 0) continue;
-      const std::vector<float>& curve = samples_[s]->curves.*curve_;
+      const std::span<const float> curve = samples_[s]->Curve(curve_);
       for (size_t l = 0; l < sums.size(); ++l) {
         sums[l] += static_cast<double>(weights[s]) * static_cast<double>(curve[l]);
       }
@@ -171,12 +171,12 @@ class MeanDraws {
 
  private:
   Samples samples_;
-  std::vector<float> CompensationCurves::*curve_;
+  CompensationCurve curve_;
   std::vector<std::vector<double>> values_;  // [A][draws]
 };
 
 int64_t AffordableDraws(int64_t wanted, Samples samples, const Pairs& pairs) {
-  const size_t layers = samples[0]->curves.primary.size();
+  const size_t layers = samples[0]->blocks.size();
   const auto steps = static_cast<int64_t>(2 * samples.size() * layers + 4 * pairs.x.size());
   return std::min(wanted, std::max(kFewestDraws, kBootstrapSteps / std::max<int64_t>(steps, 1)));
 }
@@ -188,8 +188,8 @@ CompensationIntervals Bootstrap(const v1::CompensationParameters& parameters, Sa
   if (samples.size() < 2 || parameters.bootstrap_samples() <= 0) return result;
   const Pairs pairs = MakePairs(samples);
   result.draws = AffordableDraws(parameters.bootstrap_samples(), samples, pairs);
-  MeanDraws primary(samples, &CompensationCurves::primary);
-  MeanDraws secondary(samples, &CompensationCurves::secondary);
+  MeanDraws primary(samples, &v1::CompensationCurves::primary);
+  MeanDraws secondary(samples, &v1::CompensationCurves::secondary);
   PearsonDraws pearson(pairs, samples.size());
   SpearmanDraws spearman(pairs);
   Resampling drawer(static_cast<uint64_t>(parameters.seed()), samples.size());

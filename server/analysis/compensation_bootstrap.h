@@ -17,19 +17,23 @@
 #include "server/analysis/parameters.h"
 #include "server/analysis/records.h"
 #include "server/analysis/sink_detection.h"
-#include "server/analysis/summary.h"
+#include "server/base/interval.h"
 
 namespace sinkd {
 
 inline constexpr int64_t kBootstrapSteps = int64_t{1} << 28;
 inline constexpr int64_t kFewestDraws = 100;
 
+using CompensationCurve =
+    const google::protobuf::RepeatedField<float>& (v1::CompensationCurves::*)() const;
+
 // What the report keeps of one sample.
 struct CompensationSample {
   Window window;
   std::vector<int32_t> blocks;  // [A] that the curves of attention are of
-  CompensationCurves curves;
+  v1::CompensationCurves curves;
 
+  std::span<const float> Curve(CompensationCurve curve) const { return SpanOf((curves.*curve)()); }
   bool InWindow(size_t i) const { return blocks[i] >= window.start && blocks[i] < window.end; }
 };
 

@@ -12,7 +12,7 @@ namespace sinkd {
 // `record` must hold the sample's primary sink and sinks. A position without alpha (the last one
 // under exclude_self) contributes nothing; curves of attention
 // have A values, that of norms L.
-CompensationCurves MakeCompensationCurves(const v1::AnalysisSpec& spec, const Trace& trace,
-                                          const SampleRecord& record);
+v1::CompensationCurves MakeCompensationCurves(const v1::AnalysisSpec& spec, const Trace& trace,
+                                              const v1::SampleRecord& record);
 
 }  // namespace sinkd

@@ -1,44 +1,49 @@
 #include "server/analysis/gates.h"
 
-#include "server/analysis/summary.h"
+#include <vector>
 
 namespace sinkd {
 namespace {
 
 // Of each block with attention and head, the mean of its gate over `positions`.
-std::vector<float> MeansOver(const Trace& trace, const std::vector<int64_t>& positions) {
-  std::vector<float> means;
-  if (positions.empty()) return means;
+void AddMeansOver(const Trace& trace, const std::vector<int64_t>& positions,
+                  google::protobuf::RepeatedField<float>& means) {
+  if (positions.empty()) return;
   for (const int32_t l : trace.AttentionBlocks()) {
     for (int64_t h = 0; h < trace.heads; ++h) {
       double sum = 0;
       for (const int64_t t : positions) sum += trace.Gate(l, h, t);
-      means.push_back(static_cast<float>(sum / static_cast<double>(positions.size())));
+      means.Add(static_cast<float>(sum / static_cast<double>(positions.size())));
     }
   }
-  return means;
+}
+
+void Write(const ExactMeans& means, google::protobuf::RepeatedField<double>& out) {
+  const std::vector<double> values = means.Means();
+  out.Assign(values.begin(), values.end());
 }
 
 }  // namespace
 
-std::optional<GateMeans> MakeGateMeans(const Trace& trace, const SampleRecord& record) {
-  if (trace.gates.empty()) return std::nullopt;
+void FillGateMeans(const Trace& trace, v1::SampleRecord& record) {
+  if (trace.gates.empty()) return;
   std::vector<int64_t> all, secondary;
   for (int64_t t = 0; t < trace.positions; ++t) all.push_back(t);
-  for (const Sink& sink : record.sinks) {
-    if (sink.kind == SinkKind::kSecondary) secondary.push_back(sink.position);
+  for (const v1::Sink& sink : record.sinks()) {
+    if (IsSecondary(sink)) secondary.push_back(sink.position());
   }
-  return GateMeans{.all = MeansOver(trace, all),
-                   .primary = MeansOver(trace, {record.primary.position}),
-                   .secondary = MeansOver(trace, secondary)};
+  v1::GateMeans& gates = *record.mutable_gates();
+  AddMeansOver(trace, all, *gates.mutable_all());
+  AddMeansOver(trace, {record.primary().position()}, *gates.mutable_primary());
+  AddMeansOver(trace, secondary, *gates.mutable_secondary());
 }
 
-void GateAccumulator::Add(const SampleRecord& record) {
-  if (!record.gates) return;
-  blocks_ = record.AttentionBlocks();
-  all_.Add(record.gates->all);
-  primary_.Add(record.gates->primary);
-  secondary_.Add(record.gates->secondary);
+void GateAccumulator::Add(const v1::SampleRecord& record) {
+  if (!record.has_gates()) return;
+  blocks_ = AttentionBlockCount(record);
+  all_.Add(SpanOf(record.gates().all()));
+  primary_.Add(SpanOf(record.gates().primary()));
+  secondary_.Add(SpanOf(record.gates().secondary()));
 }
 
 void GateAccumulator::MergeSame(const GateAccumulator& other) {
@@ -48,14 +53,15 @@ void GateAccumulator::MergeSame(const GateAccumulator& other) {
   secondary_.Merge(other.secondary_);
 }
 
-void GateAccumulator::Report(SummaryReport& report) const {
+void GateAccumulator::Report(v1::Summary& report) const {
   if (all_.samples() == 0) return;
-  report.gates = GateReport{.samples = all_.samples(),
-                            .samples_with_secondary = secondary_.samples(),
-                            .heads = static_cast<int64_t>(all_.size()) / blocks_,
-                            .all = all_.Means(),
-                            .primary = primary_.Means(),
-                            .secondary = secondary_.Means()};
+  v1::GateReport& gates = *report.mutable_gates();
+  gates.set_samples(all_.samples());
+  gates.set_samples_with_secondary(secondary_.samples());
+  gates.set_heads(static_cast<int32_t>(static_cast<int64_t>(all_.size()) / blocks_));
+  Write(all_, *gates.mutable_all());
+  Write(primary_, *gates.mutable_primary());
+  Write(secondary_, *gates.mutable_secondary());
 }
 
 }  // namespace sinkd

@@ -1,9 +1,7 @@
 // Gates: how much of what attention gives its gate lets through, at all queries and at sinks
 // (definitions: Gates).
-// Thread-safety: MakeGateMeans is pure; the accumulator has none.
+// Thread-safety: FillGateMeans is pure; the accumulator has none.
 #pragma once
-
-#include <optional>
 
 #include "server/analysis/accumulator.h"
 #include "server/analysis/exact_means.h"
@@ -12,15 +10,16 @@
 
 namespace sinkd {
 
-// `record` must hold the sample's primary sink and sinks. Nothing where attention is not gated.
-std::optional<GateMeans> MakeGateMeans(const Trace& trace, const SampleRecord& record);
+// `record` must hold the sample's primary sink and sinks. It gets no gates where attention is not
+// gated.
+void FillGateMeans(const Trace& trace, v1::SampleRecord& record);
 
 // Reports nothing as long as no record has gates.
 class GateAccumulator : public AccumulatorOf<GateAccumulator> {
  public:
-  void Add(const SampleRecord& record) override;
+  void Add(const v1::SampleRecord& record) override;
   void MergeSame(const GateAccumulator& other);
-  void Report(SummaryReport& report) const override;
+  void Report(v1::Summary& report) const override;
 
  private:
   int64_t blocks_ = 0;                    // A

@@ -1,31 +1,31 @@
 #include "server/analysis/learned_sinks.h"
 
-#include "server/analysis/summary.h"
+#include <vector>
 
 namespace sinkd {
 
-std::vector<float> LearnedSinkMass(const Trace& trace) {
-  std::vector<float> mass;
-  if (trace.learned_sink_mass.empty()) return mass;
+void FillLearnedSinkMass(const Trace& trace, v1::SampleRecord& record) {
+  if (trace.learned_sink_mass.empty()) return;
   for (const int32_t l : trace.AttentionBlocks()) {
     double sum = 0;
     for (int64_t h = 0; h < trace.heads; ++h) sum += trace.LearnedSinkMass(l, h);
-    mass.push_back(static_cast<float>(sum / static_cast<double>(trace.heads)));
+    record.add_learned_sink_mass(static_cast<float>(sum / static_cast<double>(trace.heads)));
   }
-  return mass;
 }
 
-void LearnedSinkAccumulator::Add(const SampleRecord& record) {
-  mass_.Add(record.learned_sink_mass);
+void LearnedSinkAccumulator::Add(const v1::SampleRecord& record) {
+  mass_.Add(SpanOf(record.learned_sink_mass()));
 }
 
 void LearnedSinkAccumulator::MergeSame(const LearnedSinkAccumulator& other) {
   mass_.Merge(other.mass_);
 }
 
-void LearnedSinkAccumulator::Report(SummaryReport& report) const {
+void LearnedSinkAccumulator::Report(v1::Summary& report) const {
   if (mass_.samples() == 0) return;
-  report.learned_sinks = LearnedSinkReport{.samples = mass_.samples(), .mass = mass_.Means()};
+  report.mutable_learned_sinks()->set_samples(mass_.samples());
+  const std::vector<double> mass = mass_.Means();
+  report.mutable_learned_sinks()->mutable_mass()->Assign(mass.begin(), mass.end());
 }
 
 }  // namespace sinkd

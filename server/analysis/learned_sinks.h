@@ -1,9 +1,7 @@
 // Learned sinks: how much of the attention goes to no position at all, but to the logit that each
 // head learned beside its keys (definitions: Attention received, sink scores, sink rate).
-// Thread-safety: LearnedSinkMass is pure; the accumulator has none.
+// Thread-safety: FillLearnedSinkMass is pure; the accumulator has none.
 #pragma once
-
-#include <vector>
 
 #include "server/analysis/accumulator.h"
 #include "server/analysis/exact_means.h"
@@ -12,15 +10,15 @@
 
 namespace sinkd {
 
-// [A] mean over heads, or empty when the model has no learned sinks.
-std::vector<float> LearnedSinkMass(const Trace& trace);
+// [A] mean over heads; nothing when the model has no learned sinks.
+void FillLearnedSinkMass(const Trace& trace, v1::SampleRecord& record);
 
 // Reports nothing as long as no record has a mass.
 class LearnedSinkAccumulator : public AccumulatorOf<LearnedSinkAccumulator> {
  public:
-  void Add(const SampleRecord& record) override;
+  void Add(const v1::SampleRecord& record) override;
   void MergeSame(const LearnedSinkAccumulator& other);
-  void Report(SummaryReport& report) const override;
+  void Report(v1::Summary& report) const override;
 
  private:
   ExactMeans mass_;  // [A]

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <vector>
 
-#include "server/analysis/summary.h"
-
 namespace sinkd {
 namespace {
 
@@ -13,37 +11,37 @@ double Share(int64_t part, int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-void FillCounts(const std::map<std::pair<Level, SinkKind>, int64_t>& counts, LevelReport& report) {
+void FillCounts(const std::map<std::pair<Level, v1::SinkKind>, int64_t>& counts,
+                v1::LevelReport& report) {
+  std::map<v1::SinkKind, int64_t> of_kind;
   for (const auto& [key, count] : counts) {
-    report.counts.push_back({key.first, key.second, count});
-    switch (key.second) {
-      case SinkKind::kPrimary:
-        report.primary += count;
-        break;
-      case SinkKind::kSecondary:
-        report.secondary += count;
-        break;
-      case SinkKind::kNoise:
-        report.noise += count;
-        break;
-    }
+    v1::LevelCount& entry = *report.add_counts();
+    entry.set_l_start(key.first.l_start);
+    entry.set_lifetime(key.first.lifetime);
+    entry.set_kind(key.second);
+    entry.set_count(count);
+    of_kind[key.second] += count;
   }
+  report.set_primary(of_kind[v1::SINK_KIND_PRIMARY]);
+  report.set_secondary(of_kind[v1::SINK_KIND_SECONDARY]);
+  report.set_noise(of_kind[v1::SINK_KIND_NOISE]);
 }
 
-void FillDiversity(double min_share, LevelReport& report) {
-  if (report.secondary == 0) return;
+void FillDiversity(double min_share, v1::LevelReport& report) {
   double entropy = 0;
-  int64_t levels = 0;
-  for (const LevelCount& count : report.counts) {
-    if (count.kind != SinkKind::kSecondary) continue;
-    const double share = Share(count.count, report.secondary);
+  int64_t levels = 0, distinct = 0;
+  for (const v1::LevelCount& count : report.counts()) {
+    if (count.kind() != v1::SINK_KIND_SECONDARY) continue;
+    const double share = Share(count.count(), report.secondary());
     entropy -= share * std::log(share);
     ++levels;
-    if (share >= min_share) ++report.distinct_levels;
+    if (share >= min_share) ++distinct;
   }
-  report.entropy = std::max(0.0, entropy);
-  if (levels > 1)
-    report.normalized_entropy = *report.entropy / std::log(static_cast<double>(levels));
+  report.set_distinct_levels(distinct);
+  if (levels > 0) report.set_entropy(std::max(0.0, entropy));
+  if (levels > 1) {
+    report.set_normalized_entropy(report.entropy() / std::log(static_cast<double>(levels)));
+  }
 }
 
 }  // namespace
@@ -53,24 +51,24 @@ void LevelAccumulator::Token::Merge(const Token& other) {
   if (text.empty() || (!other.text.empty() && other.text < text)) text = other.text;
 }
 
-void LevelAccumulator::AddSecondary(const Sink& sink, int64_t positions) {
-  tokens_[sink.token_id].Merge({sink.token_text, 1});
-  const int64_t bin = 10 * int64_t{sink.position} / positions;
+void LevelAccumulator::AddSecondary(const v1::Sink& sink, int64_t positions) {
+  tokens_[sink.token_id()].Merge({sink.token_text(), 1});
+  const int64_t bin = 10 * int64_t{sink.position()} / positions;
   ++position_bins_[static_cast<size_t>(bin)];
 }
 
-void LevelAccumulator::Add(const SampleRecord& record) {
+void LevelAccumulator::Add(const v1::SampleRecord& record) {
   ++samples_;
-  positions_ += record.positions;
+  positions_ += record.positions();
   if (parameters_.include_primary_position()) {
-    ++counts_[{record.primary.level, record.primary.kind}];
+    ++counts_[{LevelOf(record.primary()), record.primary().kind()}];
   }
   bool secondary = false;
-  for (const Sink& sink : record.sinks) {
-    ++counts_[{sink.level, sink.kind}];
-    if (sink.kind != SinkKind::kSecondary) continue;
+  for (const v1::Sink& sink : record.sinks()) {
+    ++counts_[{LevelOf(sink), sink.kind()}];
+    if (!IsSecondary(sink)) continue;
     secondary = true;
-    AddSecondary(sink, record.positions);
+    AddSecondary(sink, record.positions());
   }
   if (secondary) ++samples_with_secondary_;
 }
@@ -84,21 +82,30 @@ void LevelAccumulator::MergeSame(const LevelAccumulator& other) {
   samples_with_secondary_ += other.samples_with_secondary_;
 }
 
-void LevelAccumulator::Report(SummaryReport& report) const {
-  LevelReport& levels = report.levels.emplace();
+void LevelAccumulator::FillTokens(v1::LevelReport& report) const {
+  std::vector<std::pair<int32_t, const Token*>> tokens;
+  for (const auto& [id, token] : tokens_) tokens.emplace_back(id, &token);
+  std::stable_sort(tokens.begin(), tokens.end(),
+                   [](const auto& a, const auto& b) { return a.second->count > b.second->count; });
+  tokens.resize(std::min(tokens.size(), static_cast<size_t>(parameters_.top_tokens())));
+  for (const auto& [id, token] : tokens) {
+    v1::TokenCount& entry = *report.add_top_tokens();
+    entry.set_token_id(id);
+    entry.set_text(token->text);
+    entry.set_count(token->count);
+  }
+}
+
+void LevelAccumulator::Report(v1::Summary& report) const {
+  v1::LevelReport& levels = *report.mutable_levels();
   FillCounts(counts_, levels);
   FillDiversity(parameters_.min_share(), levels);
-  levels.positions = positions_;
-  levels.secondary_per_1000_tokens = Share(1000 * levels.secondary, positions_);
-  levels.samples_with_secondary = samples_with_secondary_;
-  levels.share_of_samples_with_secondary = Share(samples_with_secondary_, samples_);
-  for (const auto& [id, token] : tokens_)
-    levels.top_tokens.push_back({id, token.text, token.count});
-  std::stable_sort(levels.top_tokens.begin(), levels.top_tokens.end(),
-                   [](const TokenCount& a, const TokenCount& b) { return a.count > b.count; });
-  levels.top_tokens.resize(
-      std::min(levels.top_tokens.size(), static_cast<size_t>(parameters_.top_tokens())));
-  levels.position_bins = position_bins_;
+  levels.set_positions(positions_);
+  levels.set_secondary_per_1000_tokens(Share(1000 * levels.secondary(), positions_));
+  levels.set_samples_with_secondary(samples_with_secondary_);
+  levels.set_share_of_samples_with_secondary(Share(samples_with_secondary_, samples_));
+  FillTokens(levels);
+  levels.mutable_position_bins()->Assign(position_bins_.begin(), position_bins_.end());
 }
 
 }  // namespace sinkd

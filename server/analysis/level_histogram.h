@@ -22,9 +22,9 @@ class LevelAccumulator : public AccumulatorOf<LevelAccumulator> {
  public:
   explicit LevelAccumulator(const v1::LevelParameters& parameters) : parameters_(parameters) {}
 
-  void Add(const SampleRecord& record) override;
+  void Add(const v1::SampleRecord& record) override;
   void MergeSame(const LevelAccumulator& other);
-  void Report(SummaryReport& report) const override;
+  void Report(v1::Summary& report) const override;
 
  private:
   struct Token {
@@ -33,10 +33,11 @@ class LevelAccumulator : public AccumulatorOf<LevelAccumulator> {
     void Merge(const Token& other);
   };
 
-  void AddSecondary(const Sink& sink, int64_t positions);
+  void AddSecondary(const v1::Sink& sink, int64_t positions);
+  void FillTokens(v1::LevelReport& report) const;
 
   v1::LevelParameters parameters_;
-  std::map<std::pair<Level, SinkKind>, int64_t> counts_;
+  std::map<std::pair<Level, v1::SinkKind>, int64_t> counts_;
   std::map<int32_t, Token> tokens_;
   std::array<int64_t, 10> position_bins_{};
   int64_t samples_ = 0;

@@ -21,12 +21,12 @@ class MlpRegressionAccumulator : public AccumulatorOf<MlpRegressionAccumulator> 
   explicit MlpRegressionAccumulator(const v1::RegressionParameters& parameters)
       : parameters_(parameters) {}
 
-  void Add(const SampleRecord& record) override;
+  void Add(const v1::SampleRecord& record) override;
   void MergeSame(const MlpRegressionAccumulator& other);
-  void Report(SummaryReport& report) const override;
+  void Report(v1::Summary& report) const override;
 
  private:
-  void AddSink(const Sink& sink);
+  void AddSink(const v1::Sink& sink);
 
   v1::RegressionParameters parameters_;
   int64_t without_score_ = 0;

@@ -1,28 +1,32 @@
 #include "server/analysis/outlier_tokens.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace sinkd {
 
-std::optional<OutlierTokens> FindOutlierTokens(const Trace& trace,
-                                               std::span<const int32_t> token_ids) {
-  if (trace.outlier_ratio.empty()) return std::nullopt;
-  OutlierTokens outliers;
-  std::vector<OutlierToken>& tokens = outliers.largest;
+void FillOutlierTokens(const Trace& trace, std::span<const int32_t> token_ids,
+                       v1::SampleRecord& record) {
+  if (trace.outlier_ratio.empty()) return;
+  std::vector<size_t> found;  // positions
   for (size_t t = 0; t < trace.outlier_ratio.size(); ++t) {
-    if (trace.outlier_ratio[t] < kOutlierRatio) continue;
-    tokens.push_back({.position = static_cast<int32_t>(t),
-                      .token_id = token_ids[t],
-                      .ratio = trace.outlier_ratio[t]});
+    if (trace.outlier_ratio[t] >= kOutlierRatio) found.push_back(t);
   }
-  outliers.count = static_cast<int64_t>(tokens.size());
-  if (tokens.size() <= kMostOutliers) return outliers;
-  std::stable_sort(tokens.begin(), tokens.end(),
-                   [](const OutlierToken& a, const OutlierToken& b) { return a.ratio > b.ratio; });
-  tokens.resize(kMostOutliers);
-  std::sort(tokens.begin(), tokens.end(),
-            [](const OutlierToken& a, const OutlierToken& b) { return a.position < b.position; });
-  return outliers;
+  v1::OutlierTokens& outliers = *record.mutable_outliers();
+  outliers.set_count(static_cast<int64_t>(found.size()));
+  if (found.size() > kMostOutliers) {
+    std::stable_sort(found.begin(), found.end(), [&](size_t a, size_t b) {
+      return trace.outlier_ratio[a] > trace.outlier_ratio[b];
+    });
+    found.resize(kMostOutliers);
+    std::sort(found.begin(), found.end());
+  }
+  for (const size_t t : found) {
+    v1::OutlierToken& token = *outliers.add_largest();
+    token.set_position(static_cast<int32_t>(t));
+    token.set_token_id(token_ids[t]);
+    token.set_ratio(trace.outlier_ratio[t]);
+  }
 }
 
 }  // namespace sinkd

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "server/analysis/records.h"
@@ -13,8 +12,10 @@
 
 namespace sinkd {
 
-// Empty if the trace does not hold the ratios. `token_ids` are [T].
-std::optional<OutlierTokens> FindOutlierTokens(const Trace& trace,
-                                               std::span<const int32_t> token_ids);
+inline constexpr size_t kMostOutliers = 100;  // listed
+
+// Nothing if the trace does not hold the ratios. `token_ids` are [T].
+void FillOutlierTokens(const Trace& trace, std::span<const int32_t> token_ids,
+                       v1::SampleRecord& record);
 
 }  // namespace sinkd

@@ -128,8 +128,8 @@ absl::Status CheckNumber(const std::string& name, double value, const std::strin
   return CheckParameter(fits, name, text, LimitsOf(rule));
 }
 
-// The name of the message's preset, which is cleared; empty without one. A value that is none stays,
-// for CheckParameters to refuse.
+// The name of the message's preset, which is cleared; empty without one. A value that is none
+// stays, for CheckParameters to refuse.
 std::string TakePreset(Message& message) {
   const Reflection& access = *message.GetReflection();
   for (const FieldDescriptor* field : FieldsOf(message)) {

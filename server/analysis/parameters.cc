@@ -44,7 +44,7 @@ TraceRequest RequiredTrace(const v1::AnalysisSpec& spec) {
                        .attention = false,
                        .prefix = spec.sink_rate().first_tokens()};
   for (const AnalysisEntry& analysis : Analyses()) {
-    request.attention |= analysis.needs_attention && analysis.requested(spec);
+    request.attention |= analysis.needs_attention && Requested(analysis, spec);
   }
   return request;
 }

@@ -4,16 +4,18 @@
 
 namespace sinkd {
 
-Portrait DrawPortrait(const Trace& trace) {
-  Portrait portrait{.columns = std::min(trace.positions, kPortraitColumns)};
+v1::Portrait DrawPortrait(const Trace& trace) {
+  v1::Portrait portrait;
+  const int64_t columns = std::min(trace.positions, kPortraitColumns);
+  portrait.set_columns(static_cast<int32_t>(columns));
   for (int64_t l = 0; l < trace.layers; ++l) {
-    for (int64_t c = 0; c < portrait.columns; ++c) {
-      const int64_t end = (c + 1) * trace.positions / portrait.columns;
+    for (int64_t c = 0; c < columns; ++c) {
+      const int64_t end = (c + 1) * trace.positions / columns;
       float largest = 0;
-      for (int64_t t = c * trace.positions / portrait.columns; t < end; ++t) {
+      for (int64_t t = c * trace.positions / columns; t < end; ++t) {
         largest = std::max(largest, trace.StateNorm(l, t));
       }
-      portrait.state_norms.push_back(largest);
+      portrait.add_state_norms(largest);
     }
   }
   return portrait;

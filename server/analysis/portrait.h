@@ -11,6 +11,6 @@ inline constexpr int64_t kPortraitColumns = 1024;
 
 // Without token texts. A longer sample's positions share kPortraitColumns columns, each of which
 // holds the largest norm of its positions, since a sink is one position among hundreds.
-Portrait DrawPortrait(const Trace& trace);
+v1::Portrait DrawPortrait(const Trace& trace);
 
 }  // namespace sinkd

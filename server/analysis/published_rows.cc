@@ -24,20 +24,29 @@ class RowReader {
 
   absl::StatusOr<PublishedRow> Read(const Json& row) {
     PublishedRow result;
-    SampleRecord& record = result.record;
-    record.layers = format_.layers;
-    SINKD_ASSIGN_OR_RETURN(record.sample_index, Integer(row, "sample_index"));
-    SINKD_ASSIGN_OR_RETURN(record.prompt_tokens, Integer(row, "prompt_len"));
-    SINKD_ASSIGN_OR_RETURN(record.response_tokens, Integer(row, "response_len"));
-    SINKD_ASSIGN_OR_RETURN(record.positions, Integer(row, "full_text_len"));
+    v1::SampleRecord& record = result.record;
+    SINKD_ASSIGN_OR_RETURN(const int64_t sample_index, Integer(row, "sample_index"));
+    SINKD_ASSIGN_OR_RETURN(const int64_t prompt_tokens, Integer(row, "prompt_len"));
+    SINKD_ASSIGN_OR_RETURN(const int64_t response_tokens, Integer(row, "response_len"));
+    SINKD_ASSIGN_OR_RETURN(const int64_t positions, Integer(row, "full_text_len"));
+    record.set_sample_index(sample_index);
+    record.set_sample_id("");
+    record.set_layers(static_cast<int32_t>(format_.layers));
+    record.set_positions(positions);
+    record.set_prompt_tokens(prompt_tokens);
+    record.set_response_tokens(response_tokens);
+    record.set_chat_rendered(false);
+    record.set_token_spans_boundary(false);
+    record.set_undecided(false);
     const auto candidates = row.find("candidate_sinks");
     if (candidates == row.end() || !candidates->is_object()) {
       return Bad("candidate_sinks", "must be an object of positions");
     }
-    std::map<int32_t, Sink> sinks;  // JSON orders its keys as text
+    std::map<int32_t, v1::Sink> sinks;  // JSON orders its keys as text
     for (const auto& [key, value] : candidates->items()) {
-      SINKD_ASSIGN_OR_RETURN(Sink sink, ReadSink(key, value, record.positions, result.labels));
-      if (!sinks.emplace(sink.position, std::move(sink)).second) {
+      SINKD_ASSIGN_OR_RETURN(v1::Sink sink, ReadSink(key, value, positions, result.labels));
+      const int32_t position = sink.position();
+      if (!sinks.emplace(position, std::move(sink)).second) {
         return Bad(absl::StrCat("candidate_sinks.", key), "names a position twice");
       }
     }
@@ -65,26 +74,32 @@ class RowReader {
     return found->get<int64_t>();
   }
 
-  absl::StatusOr<Sink> ReadSink(const std::string& key, const Json& value, int64_t positions,
-                                std::map<int32_t, std::string>& labels) const {
+  absl::StatusOr<v1::Sink> ReadSink(const std::string& key, const Json& value, int64_t positions,
+                                    std::map<int32_t, std::string>& labels) const {
     const std::string field = absl::StrCat("candidate_sinks.", key);
-    Sink sink;
-    if (!absl::SimpleAtoi(key, &sink.position) || sink.position < 0 || sink.position >= positions) {
+    int32_t position = 0;
+    if (!absl::SimpleAtoi(key, &position) || position < 0 || position >= positions) {
       return Bad(field, "is no position of the sample");
     }
     if (!value.is_object()) return Bad(field, "must be an object");
     SINKD_ASSIGN_OR_RETURN(const int64_t token_id, Integer(value, "token_id"));
-    sink.token_id = static_cast<int32_t>(token_id);
+    v1::Sink sink;
+    sink.set_position(position);
+    sink.set_token_id(static_cast<int32_t>(token_id));
+    sink.set_token_text("");
+    sink.set_margin(0);
+    sink.set_mlp_norm(0);
+    sink.set_state_norm(0);
     const auto label = value.find("sink_type");
     if (label == value.end() || !label->is_string()) {
       return Bad(absl::StrCat(field, ".sink_type"), "must be a string");
     }
-    labels[sink.position] = label->get<std::string>();
+    labels[position] = label->get<std::string>();
     SINKD_RETURN_IF_ERROR(ReadLayers(field, value, sink));
     return sink;
   }
 
-  absl::Status ReadLayers(const std::string& field, const Json& value, Sink& sink) const {
+  absl::Status ReadLayers(const std::string& field, const Json& value, v1::Sink& sink) const {
     const auto layers = value.find("layer");
     const std::string what =
         absl::StrCat("must be layers from 0 to ", format_.layers - 1, ", ascending");
@@ -97,26 +112,27 @@ class RowReader {
         return Bad(field + ".layer", what);
       }
       last = layer.get<int64_t>();
-      sink.layers.push_back(static_cast<int32_t>(last));
+      sink.add_layers(static_cast<int32_t>(last));
     }
-    sink.level = {sink.layers.front(), static_cast<int32_t>(sink.layers.size())};
-    sink.contiguous = last - sink.layers.front() + 1 == sink.level.lifetime;
+    sink.set_l_start(sink.layers(0));
+    sink.set_lifetime(sink.layers_size());
+    sink.set_contiguous(last - sink.l_start() + 1 == sink.lifetime());
     return absl::OkStatus();
   }
 
   // Takes position 0 out as the primary sink; the window it gives decides the kinds of the others.
-  absl::Status Arrange(std::map<int32_t, Sink> sinks, SampleRecord& record) const {
+  absl::Status Arrange(std::map<int32_t, v1::Sink> sinks, v1::SampleRecord& record) const {
     const auto primary = sinks.find(0);
     if (primary == sinks.end()) return Bad("candidate_sinks", "has no position 0");
-    record.primary = std::move(primary->second);
-    record.primary.kind = SinkKind::kPrimary;
-    record.window_start = record.primary.layers.front();
-    record.window_end = record.primary.layers.back() + 1;
+    const v1::Sink& p0 = *record.mutable_primary() = std::move(primary->second);
+    record.mutable_primary()->set_kind(v1::SINK_KIND_PRIMARY);
+    const Window window{p0.layers(0), p0.layers(p0.layers_size() - 1) + 1};
+    record.set_window_start(window.start);
+    record.set_window_end(window.end);
     sinks.erase(primary);
     for (auto& [position, sink] : sinks) {
-      sink.kind = KindOf(format_.kind_rule, sink.level, {record.window_start, record.window_end},
-                         record.layers);
-      record.sinks.push_back(std::move(sink));
+      sink.set_kind(KindOf(format_.kind_rule, LevelOf(sink), window, record.layers()));
+      *record.add_sinks() = std::move(sink);
     }
     return absl::OkStatus();
   }
@@ -140,10 +156,10 @@ absl::StatusOr<PublishedRow> ParsePublishedRow(std::string_view line, int64_t li
   return reader.Read(*row);
 }
 
-absl::StatusOr<SinkKind> KindOfPublishedLabel(std::string_view label) {
-  if (label == "bos_sink") return SinkKind::kPrimary;
-  if (label == "cliff" || label == "secondary") return SinkKind::kSecondary;
-  if (label == "noise") return SinkKind::kNoise;
+absl::StatusOr<v1::SinkKind> KindOfPublishedLabel(std::string_view label) {
+  if (label == "bos_sink") return v1::SINK_KIND_PRIMARY;
+  if (label == "cliff" || label == "secondary") return v1::SINK_KIND_SECONDARY;
+  if (label == "noise") return v1::SINK_KIND_NOISE;
   return InvalidArgument("unknown published sink type",
                          {.reason = "BAD_PUBLISHED_ROW",
                           .subject = "sink_type",

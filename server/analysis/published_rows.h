@@ -23,7 +23,7 @@
 namespace sinkd {
 
 struct PublishedRow {
-  SampleRecord record;
+  v1::SampleRecord record;
   std::map<int32_t, std::string> labels;  // by position: "bos_sink", "cliff", "secondary", "noise"
 };
 
@@ -40,6 +40,6 @@ absl::StatusOr<PublishedRow> ParsePublishedRow(std::string_view line, int64_t li
 
 // The kind a published label stands for: bos_sink is primary, cliff (its older name) and secondary
 // are secondary, noise is noise. INVALID_ARGUMENT for any other.
-absl::StatusOr<SinkKind> KindOfPublishedLabel(std::string_view label);
+absl::StatusOr<v1::SinkKind> KindOfPublishedLabel(std::string_view label);
 
 }  // namespace sinkd

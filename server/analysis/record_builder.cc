@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include <absl/strings/str_cat.h>
 
@@ -20,62 +21,69 @@ namespace {
 // Cosines computed in bfloat16 are no surer than this.
 constexpr double kBfloat16Margin = 0.01;
 
-SampleRecord Describe(const SampleFacts& facts, const Trace& trace) {
-  SampleRecord record;
-  record.sample_index = facts.sample_index;
-  record.sample_id = facts.sample_id;
-  record.layers = trace.layers;
-  record.attention_blocks = trace.attention_blocks;
-  record.positions = trace.positions;
-  record.prompt_tokens = facts.prompt_tokens;
-  record.response_tokens = facts.response_tokens;
-  record.chat_rendered = facts.chat_rendered;
-  record.token_spans_boundary = facts.token_spans_boundary;
-  record.arithmetic = facts.arithmetic;
+v1::SampleRecord Describe(const SampleFacts& facts, const Trace& trace) {
+  v1::SampleRecord record;
+  record.set_sample_index(facts.sample_index);
+  record.set_sample_id(facts.sample_id);
+  record.set_layers(static_cast<int32_t>(trace.layers));
+  record.mutable_attention_blocks()->Assign(trace.attention_blocks.begin(),
+                                            trace.attention_blocks.end());
+  record.set_positions(trace.positions);
+  record.set_prompt_tokens(facts.prompt_tokens);
+  record.set_response_tokens(facts.response_tokens);
+  record.set_chat_rendered(facts.chat_rendered);
+  record.set_token_spans_boundary(facts.token_spans_boundary);
+  if (!facts.arithmetic.empty()) record.set_arithmetic(facts.arithmetic);
   return record;
 }
 
 void Detect(const v1::DetectionParameters& parameters, bool chat_rendered, const Trace& trace,
-            SampleRecord& record) {
+            v1::SampleRecord& record) {
   const int64_t primary = FindPrimary(trace, chat_rendered);
   const Window window = FindWindow(trace, primary);
-  record.window_start = window.start;
-  record.window_end = window.end;
-  record.primary = MakePrimary(parameters, trace, primary, window);
-  record.sinks = FindSinks(parameters, trace, primary, window);
+  record.set_window_start(window.start);
+  record.set_window_end(window.end);
+  *record.mutable_primary() = MakePrimary(parameters, trace, primary, window);
+  for (v1::Sink& sink : FindSinks(parameters, trace, primary, window)) {
+    *record.add_sinks() = std::move(sink);
+  }
 }
 
 }  // namespace
 
-absl::StatusOr<SampleRecord> BuildRecord(const v1::AnalysisSpec& spec, const SampleFacts& facts,
-                                         const Trace& trace,
-                                         const std::function<std::string(int32_t)>& token_text) {
+absl::StatusOr<v1::SampleRecord> BuildRecord(
+    const v1::AnalysisSpec& spec, const SampleFacts& facts, const Trace& trace,
+    const std::function<std::string(int32_t)>& token_text) {
   SINKD_RETURN_IF_ERROR(CheckTrace(spec, trace, facts.bfloat16));
   if (facts.token_ids.size() != Trace::At(trace.positions)) {
     return Internal(absl::StrCat("trace of ", trace.positions, " positions for ",
                                  facts.token_ids.size(), " tokens"));
   }
-  SampleRecord record = Describe(facts, trace);
+  v1::SampleRecord record = Describe(facts, trace);
   Detect(spec.detection(), facts.chat_rendered, trace, record);
-  const auto name_token = [&](Sink& sink) {
-    sink.token_id = facts.token_ids[Trace::At(sink.position)];
-    if (token_text) sink.token_text = token_text(sink.token_id);
+  const auto name_token = [&](v1::Sink& sink) {
+    sink.set_token_id(facts.token_ids[Trace::At(sink.position())]);
+    sink.set_token_text(token_text ? token_text(sink.token_id()) : std::string());
   };
-  name_token(record.primary);
-  for (Sink& sink : record.sinks) {
+  name_token(*record.mutable_primary());
+  bool undecided = false;
+  for (v1::Sink& sink : *record.mutable_sinks()) {
     name_token(sink);
-    record.undecided |= facts.bfloat16 && sink.margin < kBfloat16Margin;
+    undecided |= facts.bfloat16 && sink.margin() < kBfloat16Margin;
   }
+  record.set_undecided(undecided);
   for (const AnalysisEntry& analysis : Analyses()) {
-    if (analysis.fill && analysis.requested(spec)) analysis.fill(spec, trace, record);
+    if (analysis.fill && Requested(analysis, spec)) analysis.fill(spec, trace, record);
   }
-  if (record.portrait && token_text) {
-    for (const int32_t id : facts.token_ids) record.portrait->token_texts.push_back(token_text(id));
+  if (record.has_portrait() && token_text) {
+    for (const int32_t id : facts.token_ids) {
+      record.mutable_portrait()->add_token_texts(token_text(id));
+    }
   }
-  record.outliers = FindOutlierTokens(trace, facts.token_ids);
+  FillOutlierTokens(trace, facts.token_ids, record);
   if (RequiredTrace(spec).attention) {
-    record.learned_sink_mass = LearnedSinkMass(trace);
-    record.gates = MakeGateMeans(trace, record);
+    FillLearnedSinkMass(trace, record);
+    FillGateMeans(trace, record);
   }
   return record;
 }

@@ -34,9 +34,9 @@ struct SampleFacts {
 // Errors: those of CheckTrace (trace_check.h) - INVALID_ARGUMENT for a model of one layer (no
 // window exists) or a sample without tokens, FAILED_PRECONDITION (NON_FINITE_ACTIVATION) naming
 // layer and position, INTERNAL for a trace that does not fit `spec` or `facts`.
-absl::StatusOr<SampleRecord> BuildRecord(const v1::AnalysisSpec& spec, const SampleFacts& facts,
-                                         const Trace& trace,
-                                         const std::function<std::string(int32_t)>& token_text);
+absl::StatusOr<v1::SampleRecord> BuildRecord(const v1::AnalysisSpec& spec, const SampleFacts& facts,
+                                             const Trace& trace,
+                                             const std::function<std::string(int32_t)>& token_text);
 
 // alpha[l,h,k] of one (block, head) row, k = 0..T-1, into `out` ([T]); NaN where undefined (the
 // last position with exclude_self). For ScoreParameters::all_positions.

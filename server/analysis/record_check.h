@@ -14,8 +14,8 @@ namespace sinkd {
 // Of a model.
 inline constexpr int64_t kMostLayers = 65'536;
 
-// INVALID_ARGUMENT naming the record, the field, its value and what it may be (reason
-// INCONSISTENT_RECORD). Fields are called as in sinks.v1.SampleRecord.
-absl::Status CheckRecord(const SampleRecord& record);
+// A whole record, its parts joined. INVALID_ARGUMENT naming the record, the field, its value and
+// what it may be (reason INCONSISTENT_RECORD).
+absl::Status CheckRecord(const v1::SampleRecord& record);
 
 }  // namespace sinkd

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "server/analysis/distributions.h"
 #include "server/analysis/mid_ranks.h"
@@ -11,11 +13,11 @@
 namespace sinkd {
 namespace {
 
-bool LogX(RegressionForm form) {
-  return form == RegressionForm::kLinearLog || form == RegressionForm::kLogLog;
+bool LogX(v1::RegressionForm form) {
+  return form == v1::REGRESSION_FORM_LINEAR_LOG || form == v1::REGRESSION_FORM_LOG_LOG;
 }
-bool LogY(RegressionForm form) {
-  return form == RegressionForm::kLogLinear || form == RegressionForm::kLogLog;
+bool LogY(v1::RegressionForm form) {
+  return form == v1::REGRESSION_FORM_LOG_LINEAR || form == v1::REGRESSION_FORM_LOG_LOG;
 }
 
 // The arithmetic runs in long double: where residuals are a billionth of the data, double has no
@@ -91,20 +93,25 @@ std::string WhyUndefined(const Values& x, const Values& y) {
 }
 
 // From scaled units; the t, a ratio, is taken before scaling can overflow or vanish.
-Coefficient MakeCoefficient(Real value, Real standard_error, int exponent, double degrees) {
+v1::Coefficient MakeCoefficient(Real value, Real standard_error, int exponent, double degrees) {
   const auto scaled = [&](Real real) { return static_cast<double>(std::ldexp(real, exponent)); };
-  Coefficient c{.value = scaled(value), .standard_error = scaled(standard_error)};
+  v1::Coefficient c;
+  c.set_value(scaled(value));
+  c.set_standard_error(scaled(standard_error));
+  double t = 0, p = 1;
   if (standard_error > 0) {
-    c.t = static_cast<double>(value / standard_error);
-    c.p = TwoSidedStudentP(c.t, degrees);
+    t = static_cast<double>(value / standard_error);
+    p = TwoSidedStudentP(t, degrees);
   } else if (value != 0) {
-    c.t = value > 0 ? std::numeric_limits<double>::infinity()
-                    : -std::numeric_limits<double>::infinity();
-    c.p = 0;
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    t = value > 0 ? kInfinity : -kInfinity;
+    p = 0;
   }
+  c.set_t(t);
+  c.set_p(p);
   const Real half = StudentQuantile975(degrees) * standard_error;
-  c.lower = scaled(value - half);
-  c.upper = scaled(value + half);
+  c.set_lower(scaled(value - half));
+  c.set_upper(scaled(value + half));
   return c;
 }
 
@@ -116,7 +123,7 @@ double Aic(Real n, Real log_rss, Real jacobian) {
 
 // Fills `fit` from points that WhyUndefined found nothing against. `jacobian`: sum of ln y where
 // ln y is the response, else 0.
-void LeastSquares(const Values& xs, const Values& ys, Real jacobian, Fit& fit) {
+void LeastSquares(const Values& xs, const Values& ys, Real jacobian, v1::Fit& fit) {
   const Axis x = MakeAxis(xs), y = MakeAxis(ys);
   const Real n = static_cast<Real>(xs.size());
   const double degrees = static_cast<double>(xs.size() - 2);
@@ -126,71 +133,93 @@ void LeastSquares(const Values& xs, const Values& ys, Real jacobian, Fit& fit) {
   const Real deviation = std::sqrt(rss / degrees);
   const Real slope_error = deviation / std::sqrt(x.squares);
   const Real intercept_error = slope_error * std::sqrt(x.squares / n + x.mean * x.mean);
-  fit.slope = MakeCoefficient(slope, slope_error, y.exponent - x.exponent, degrees);
-  fit.intercept = MakeCoefficient(y.mean - slope * x.mean, intercept_error, y.exponent, degrees);
-  fit.r_squared = rss == 0 ? 1 : std::min(1.0, static_cast<double>(slope * (products / y.squares)));
-  fit.residual_deviation = static_cast<double>(std::ldexp(deviation, y.exponent));
-  if (rss > 0) fit.aic = Aic(n, std::log(rss) + 2 * y.exponent * std::log(Real{2}), jacobian);
+  *fit.mutable_slope() = MakeCoefficient(slope, slope_error, y.exponent - x.exponent, degrees);
+  *fit.mutable_intercept() =
+      MakeCoefficient(y.mean - slope * x.mean, intercept_error, y.exponent, degrees);
+  fit.set_r_squared(rss == 0 ? 1
+                             : std::min(1.0, static_cast<double>(slope * (products / y.squares))));
+  fit.set_residual_deviation(static_cast<double>(std::ldexp(deviation, y.exponent)));
+  if (rss > 0) {
+    fit.set_aic(Aic(n, std::log(rss) + 2 * y.exponent * std::log(Real{2}), jacobian));
+  }
 }
 
 // From values that WhyUndefined found nothing against.
-void Correlate(const Values& xs, const Values& ys, Correlation& result) {
+void Correlate(const Values& xs, const Values& ys, v1::Correlation& result) {
   const Axis x = MakeAxis(xs), y = MakeAxis(ys);
   const Real products = SumOfProducts(x, y);
   const Real rss = ResidualSquares(x, y, products / x.squares);
   const auto r = static_cast<double>(products / (std::sqrt(x.squares) * std::sqrt(y.squares)));
-  result.value = rss == 0 ? std::copysign(1.0, r) : std::clamp(r, -1.0, 1.0);
-  result.p = CorrelationP(static_cast<double>(rss / y.squares), static_cast<double>(xs.size() - 2));
+  result.set_value(rss == 0 ? std::copysign(1.0, r) : std::clamp(r, -1.0, 1.0));
+  result.set_p(
+      CorrelationP(static_cast<double>(rss / y.squares), static_cast<double>(xs.size() - 2)));
+}
+
+// Of x and y; `of_ranks`: of their ranks.
+v1::Correlation CorrelationOf(std::span<const double> x, std::span<const double> y, bool of_ranks) {
+  v1::Correlation result;
+  result.set_n(static_cast<int64_t>(x.size()));
+  const std::string undefined = WhyUndefined(Widen(x), Widen(y));
+  if (!undefined.empty()) {
+    result.set_undefined(undefined);
+  } else if (of_ranks) {
+    Correlate(Widen(MidRanks(x)), Widen(MidRanks(y)), result);
+  } else {
+    Correlate(Widen(x), Widen(y), result);
+  }
+  return result;
 }
 
 }  // namespace
 
-Fit FitForm(RegressionForm form, std::span<const RegressionPoint> points) {
-  Fit fit{.form = form};
+v1::Fit FitForm(v1::RegressionForm form, std::span<const RegressionPoint> points) {
   Values xs, ys;
   Real jacobian = 0;
+  int64_t left_out = 0;
   for (const RegressionPoint& point : points) {
     if ((LogX(form) && point.x <= 0) || (LogY(form) && point.y <= 0)) {
-      ++fit.left_out;
+      ++left_out;
       continue;
     }
     xs.push_back(LogX(form) ? std::log(Real{point.x}) : Real{point.x});
     ys.push_back(LogY(form) ? std::log(Real{point.y}) : Real{point.y});
     if (LogY(form)) jacobian += ys.back();
   }
-  fit.n = static_cast<int64_t>(xs.size());
-  fit.undefined = WhyUndefined(xs, ys);
-  if (fit.undefined.empty()) LeastSquares(xs, ys, jacobian, fit);
+  v1::Fit fit;
+  fit.set_form(form);
+  fit.set_n(static_cast<int64_t>(xs.size()));
+  fit.set_left_out(left_out);
+  const std::string undefined = WhyUndefined(xs, ys);
+  if (undefined.empty()) {
+    LeastSquares(xs, ys, jacobian, fit);
+  } else {
+    fit.set_undefined(undefined);
+  }
   return fit;
 }
 
-Correlation Pearson(std::span<const double> x, std::span<const double> y) {
-  const Values xs = Widen(x), ys = Widen(y);
-  Correlation result{.n = static_cast<int64_t>(x.size()), .undefined = WhyUndefined(xs, ys)};
-  if (result.undefined.empty()) Correlate(xs, ys, result);
-  return result;
+v1::Correlation Pearson(std::span<const double> x, std::span<const double> y) {
+  return CorrelationOf(x, y, /*of_ranks=*/false);
 }
 
-Correlation Spearman(std::span<const double> x, std::span<const double> y) {
-  const Values xs = Widen(x), ys = Widen(y);
-  Correlation result{.n = static_cast<int64_t>(x.size()), .undefined = WhyUndefined(xs, ys)};
-  if (result.undefined.empty()) Correlate(Widen(MidRanks(x)), Widen(MidRanks(y)), result);
-  return result;
+v1::Correlation Spearman(std::span<const double> x, std::span<const double> y) {
+  return CorrelationOf(x, y, /*of_ranks=*/true);
 }
 
-RegressionResult Regress(std::span<const RegressionPoint> points) {
-  RegressionResult result;
-  for (const RegressionForm form : {RegressionForm::kLinearLog, RegressionForm::kLogLinear,
-                                    RegressionForm::kLogLog, RegressionForm::kLinear}) {
-    result.fits.push_back(FitForm(form, points));
+v1::RegressionResult Regress(std::span<const RegressionPoint> points) {
+  v1::RegressionResult result;
+  for (const v1::RegressionForm form :
+       {v1::REGRESSION_FORM_LINEAR_LOG, v1::REGRESSION_FORM_LOG_LINEAR, v1::REGRESSION_FORM_LOG_LOG,
+        v1::REGRESSION_FORM_LINEAR}) {
+    *result.add_fits() = FitForm(form, points);
   }
   std::vector<double> xs, ys;
   for (const RegressionPoint& point : points) {
     xs.push_back(point.x);
     ys.push_back(point.y);
   }
-  result.pearson = Pearson(xs, ys);
-  result.spearman = Spearman(xs, ys);
+  *result.mutable_pearson() = Pearson(xs, ys);
+  *result.mutable_spearman() = Spearman(xs, ys);
   return result;
 }
 

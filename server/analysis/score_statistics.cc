@@ -27,26 +27,31 @@ void ScoreGroup::Merge(const ScoreGroup& other) {
   squares_.Add(other.squares_);
 }
 
-ScoreStatistics ScoreGroup::Statistics(SinkKind kind) const {
-  ScoreStatistics s{.kind = kind, .count = count_, .undefined = undefined_};
+v1::ScoreStatistics ScoreGroup::Statistics(v1::SinkKind kind) const {
+  v1::ScoreStatistics s;
+  s.set_kind(kind);
+  s.set_count(count_);
+  s.set_undefined(undefined_);
   if (count_ == 0) return s;
-  s.minimum = minimum_;
-  s.maximum = maximum_;
+  s.set_minimum(minimum_);
+  s.set_maximum(maximum_);
   const double n = static_cast<double>(count_);
-  s.mean = sum_.value() / n;
+  const double mean = sum_.value() / n;
+  s.set_mean(mean);
+  s.set_deviation(0);
   if (count_ < 2) return s;
   // Around the rounded mean m: sum x^2 - 2 m sum x + n m^2, without rounding before the end.
   ExactSum mean_squared, deviations = squares_;
-  mean_squared.AddProduct(s.mean, s.mean);
-  deviations.AddScaled(-2 * s.mean, sum_);
+  mean_squared.AddProduct(mean, mean);
+  deviations.AddScaled(-2 * mean, sum_);
   deviations.AddScaled(n, mean_squared);
-  s.deviation = std::sqrt(std::max(0.0, deviations.value()) / (n - 1));
+  s.set_deviation(std::sqrt(std::max(0.0, deviations.value()) / (n - 1)));
   return s;
 }
 
-void ScoreAccumulator::Add(const SampleRecord& record) {
-  primary_position_.Add(record.primary.score);
-  for (const Sink& sink : record.sinks) by_kind_[static_cast<size_t>(sink.kind)].Add(sink.score);
+void ScoreAccumulator::Add(const v1::SampleRecord& record) {
+  primary_position_.Add(ScoreOf(record.primary()));
+  for (const v1::Sink& sink : record.sinks()) OfKind(sink.kind()).Add(ScoreOf(sink));
 }
 
 void ScoreAccumulator::MergeSame(const ScoreAccumulator& other) {
@@ -54,11 +59,11 @@ void ScoreAccumulator::MergeSame(const ScoreAccumulator& other) {
   for (size_t i = 0; i < by_kind_.size(); ++i) by_kind_[i].Merge(other.by_kind_[i]);
 }
 
-void ScoreAccumulator::Report(SummaryReport& report) const {
-  ScoreReport& scores = report.scores.emplace();
-  scores.primary_position = primary_position_.Statistics(SinkKind::kPrimary);
-  for (const SinkKind kind : {SinkKind::kPrimary, SinkKind::kSecondary, SinkKind::kNoise}) {
-    scores.by_kind.push_back(by_kind_[static_cast<size_t>(kind)].Statistics(kind));
+void ScoreAccumulator::Report(v1::Summary& report) const {
+  v1::ScoreReport& scores = *report.mutable_scores();
+  *scores.mutable_primary_position() = primary_position_.Statistics(v1::SINK_KIND_PRIMARY);
+  for (size_t i = 0; i < by_kind_.size(); ++i) {
+    *scores.add_by_kind() = by_kind_[i].Statistics(kKinds[i]);
   }
 }
 

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "server/analysis/accumulator.h"
 #include "server/analysis/exact_sum.h"
 #include "server/analysis/records.h"
-#include "server/analysis/summary.h"
 
 namespace sinkd {
 
@@ -16,7 +16,7 @@ class ScoreGroup {
  public:
   void Add(const std::optional<double>& score);
   void Merge(const ScoreGroup& other);
-  ScoreStatistics Statistics(SinkKind kind) const;
+  v1::ScoreStatistics Statistics(v1::SinkKind kind) const;
 
  private:
   int64_t count_ = 0;
@@ -27,13 +27,21 @@ class ScoreGroup {
 
 class ScoreAccumulator : public AccumulatorOf<ScoreAccumulator> {
  public:
-  void Add(const SampleRecord& record) override;
+  void Add(const v1::SampleRecord& record) override;
   void MergeSame(const ScoreAccumulator& other);
-  void Report(SummaryReport& report) const override;
+  void Report(v1::Summary& report) const override;
 
  private:
+  static constexpr std::array<v1::SinkKind, 3> kKinds = {
+      v1::SINK_KIND_PRIMARY, v1::SINK_KIND_SECONDARY, v1::SINK_KIND_NOISE};
+
+  // Of a kind among kKinds, whose numbers follow each other.
+  ScoreGroup& OfKind(v1::SinkKind kind) {
+    return by_kind_[static_cast<size_t>(kind - v1::SINK_KIND_PRIMARY)];
+  }
+
   ScoreGroup primary_position_;
-  std::array<ScoreGroup, 3> by_kind_;  // by SinkKind
+  std::array<ScoreGroup, 3> by_kind_;  // as kKinds
 };
 
 }  // namespace sinkd

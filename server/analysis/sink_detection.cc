@@ -29,11 +29,20 @@ std::vector<double> LeastNorms(const v1::DetectionParameters& parameters, const 
   return least;
 }
 
-void FillLevel(const Trace& trace, Sink& sink) {
-  sink.level = {sink.layers.front(), static_cast<int32_t>(sink.layers.size())};
-  sink.contiguous = sink.layers.back() - sink.layers.front() + 1 == sink.level.lifetime;
-  sink.mlp_norm = trace.MlpNorm(sink.level.l_start, sink.position);
-  sink.state_norm = trace.StateNorm(sink.level.l_start, sink.position);
+v1::Sink MakeSink(const Trace& trace, int64_t position, const std::vector<int32_t>& layers,
+                  double margin) {
+  v1::Sink sink;
+  const int32_t l_start = layers.front();
+  const auto lifetime = static_cast<int32_t>(layers.size());
+  sink.set_position(static_cast<int32_t>(position));
+  sink.set_l_start(l_start);
+  sink.set_lifetime(lifetime);
+  sink.mutable_layers()->Assign(layers.begin(), layers.end());
+  sink.set_contiguous(layers.back() - l_start + 1 == lifetime);
+  sink.set_margin(margin);
+  sink.set_mlp_norm(trace.MlpNorm(l_start, position));
+  sink.set_state_norm(trace.StateNorm(l_start, position));
+  return sink;
 }
 
 }  // namespace
@@ -66,51 +75,48 @@ Window FindWindow(const Trace& trace, int64_t primary) {
   return {start, static_cast<int32_t>(fall - steps.begin()) + 1};
 }
 
-SinkKind KindOf(v1::KindRule rule, Level level, Window window, int64_t layers) {
+v1::SinkKind KindOf(v1::KindRule rule, Level level, Window window, int64_t layers) {
   if (rule == v1::KIND_RULE_PUBLISHED) {
-    if (level.lifetime >= layers - 15) return SinkKind::kPrimary;
-    return level.lifetime > 4 ? SinkKind::kSecondary : SinkKind::kNoise;
+    if (level.lifetime >= layers - 15) return v1::SINK_KIND_PRIMARY;
+    return level.lifetime > 4 ? v1::SINK_KIND_SECONDARY : v1::SINK_KIND_NOISE;
   }
   const int32_t length = window.end - window.start;
   if (level.l_start <= window.start + 1 && 3 * level.lifetime >= 2 * length) {
-    return SinkKind::kPrimary;
+    return v1::SINK_KIND_PRIMARY;
   }
   const bool noise = level.lifetime <= 4 && 6 * level.lifetime <= length;
-  return noise ? SinkKind::kNoise : SinkKind::kSecondary;
+  return noise ? v1::SINK_KIND_NOISE : v1::SINK_KIND_SECONDARY;
 }
 
-Sink MakePrimary(const v1::DetectionParameters& parameters, const Trace& trace, int64_t primary,
-                 Window window) {
-  Sink sink;
-  sink.position = static_cast<int32_t>(primary);
-  sink.kind = SinkKind::kPrimary;
-  sink.layers.resize(Trace::At(window.end - window.start));
-  std::iota(sink.layers.begin(), sink.layers.end(), window.start);
-  sink.margin = std::fabs(1 - parameters.cosine_threshold());
-  FillLevel(trace, sink);
+v1::Sink MakePrimary(const v1::DetectionParameters& parameters, const Trace& trace, int64_t primary,
+                     Window window) {
+  std::vector<int32_t> layers(Trace::At(window.end - window.start));
+  std::iota(layers.begin(), layers.end(), window.start);
+  v1::Sink sink = MakeSink(trace, primary, layers, std::fabs(1 - parameters.cosine_threshold()));
+  sink.set_kind(v1::SINK_KIND_PRIMARY);
   return sink;
 }
 
-std::vector<Sink> FindSinks(const v1::DetectionParameters& parameters, const Trace& trace,
-                            int64_t primary, Window window) {
+std::vector<v1::Sink> FindSinks(const v1::DetectionParameters& parameters, const Trace& trace,
+                                int64_t primary, Window window) {
   const std::vector<double> least = LeastNorms(parameters, trace, window);
-  std::vector<Sink> sinks;
+  const double threshold = parameters.cosine_threshold();
+  std::vector<v1::Sink> sinks;
+  std::vector<int32_t> layers;
   for (int64_t t = primary + 1; t < trace.positions; ++t) {
-    Sink sink;
-    sink.position = static_cast<int32_t>(t);
-    sink.margin = std::numeric_limits<double>::infinity();
+    layers.clear();
+    double margin = std::numeric_limits<double>::infinity();
     for (int32_t l = window.start; l < window.end; ++l) {
-      const double distance = std::fabs(static_cast<double>(trace.Cosine(l, primary, t))) -
-                              parameters.cosine_threshold();
-      sink.margin = std::min(sink.margin, std::fabs(distance));
+      const double distance =
+          std::fabs(static_cast<double>(trace.Cosine(l, primary, t))) - threshold;
+      margin = std::min(margin, std::fabs(distance));
       if (distance > 0 && trace.StateNorm(l, t) >= least[Trace::At(l - window.start)]) {
-        sink.layers.push_back(l);
+        layers.push_back(l);
       }
     }
-    if (sink.layers.empty()) continue;
-    FillLevel(trace, sink);
-    sink.kind = KindOf(parameters.kind_rule(), sink.level, window, trace.layers);
-    sinks.push_back(std::move(sink));
+    if (layers.empty()) continue;
+    v1::Sink& sink = sinks.emplace_back(MakeSink(trace, t, layers, margin));
+    sink.set_kind(KindOf(parameters.kind_rule(), LevelOf(sink), window, trace.layers));
   }
   return sinks;
 }

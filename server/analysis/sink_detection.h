@@ -33,16 +33,16 @@ Window FindWindow(const Trace& trace, int64_t primary);
 // `layers` is L, `window` the primary sink's. The thirds and sixths of the window rule are compared
 // exactly, without division. The published rule means nothing at
 // L <= kDeepestUnfit.
-SinkKind KindOf(v1::KindRule rule, Level level, Window window, int64_t layers);
+v1::SinkKind KindOf(v1::KindRule rule, Level level, Window window, int64_t layers);
 inline constexpr int64_t kDeepestUnfit = 19;  // layers at or below which `published` is meaningless
 
 // The primary sink as a Sink: its layers are the window, its margin |1 - threshold| (its cosine
 // with itself is 1). Token and scores are not filled.
-Sink MakePrimary(const v1::DetectionParameters& parameters, const Trace& trace, int64_t primary,
-                 Window window);
+v1::Sink MakePrimary(const v1::DetectionParameters& parameters, const Trace& trace, int64_t primary,
+                     Window window);
 
 // Sinks at positions past `primary`, ascending, of every kind. Token and scores are not filled.
-std::vector<Sink> FindSinks(const v1::DetectionParameters& parameters, const Trace& trace,
-                            int64_t primary, Window window);
+std::vector<v1::Sink> FindSinks(const v1::DetectionParameters& parameters, const Trace& trace,
+                                int64_t primary, Window window);
 
 }  // namespace sinkd

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include "server/analysis/sink_scores.h"
-#include "server/analysis/summary.h"
 
 namespace sinkd {
 namespace {
@@ -25,22 +25,23 @@ int64_t CountHits(const v1::ScoreParameters& scores, double epsilon, const Trace
 
 }  // namespace
 
-SinkRateCounts CountSinkRate(const v1::AnalysisSpec& spec, const Trace& trace) {
+v1::SinkRateCounts CountSinkRate(const v1::AnalysisSpec& spec, const Trace& trace) {
   const v1::SinkRateParameters& parameters = spec.sink_rate();
-  const v1::ScoreParameters scores = ScoresOf(spec);
+  const v1::ScoreParameters& scores = spec.scores();  // of none, the defaults
   const bool cut = parameters.first_tokens() > 0;
-  SinkRateCounts counts;
-  if (cut && trace.positions < parameters.first_tokens()) {
-    counts.left_out = true;
-    return counts;
-  }
-  const int64_t length = cut ? trace.prefix : trace.positions;
-  counts.cells = std::ssize(trace.AttentionBlocks()) * trace.heads;
+  v1::SinkRateCounts counts;
+  const bool left_out = cut && trace.positions < parameters.first_tokens();
+  const int64_t length = left_out ? 0 : cut ? trace.prefix : trace.positions;
+  const int64_t cells = std::ssize(trace.AttentionBlocks()) * trace.heads;
+  int64_t undefined = 0;
   for (int64_t k = 0; k < std::min<int64_t>(parameters.positions(), length); ++k) {
     const bool defined = HasAlpha(scores, length, k);
-    counts.hits.push_back(defined ? CountHits(scores, parameters.epsilon(), trace, cut, k) : 0);
-    if (!defined) ++counts.undefined;
+    counts.add_hits(defined ? CountHits(scores, parameters.epsilon(), trace, cut, k) : 0);
+    if (!defined) ++undefined;
   }
+  counts.set_left_out(left_out);
+  counts.set_cells(left_out ? 0 : cells);
+  counts.set_undefined(undefined);
   return counts;
 }
 
@@ -50,21 +51,22 @@ void SinkRateAccumulator::Grow(size_t size) {
   cells_.resize(size, 0);
 }
 
-void SinkRateAccumulator::Add(const SampleRecord& record) {
-  if (!record.sink_rate) return;
-  const SinkRateCounts& counts = *record.sink_rate;
-  if (counts.left_out) {
+void SinkRateAccumulator::Add(const v1::SampleRecord& record) {
+  if (!record.has_sink_rate()) return;
+  const v1::SinkRateCounts& counts = record.sink_rate();
+  if (counts.left_out()) {
     ++left_out_;
     return;
   }
   ++samples_;
-  Grow(counts.hits.size());
+  const std::span<const int64_t> hits = SpanOf(counts.hits());
+  Grow(hits.size());
   // Only the last position can be without a value.
   const size_t defined =
-      counts.hits.size() - std::min(counts.hits.size(), static_cast<size_t>(counts.undefined));
+      hits.size() - std::min(hits.size(), static_cast<size_t>(counts.undefined()));
   for (size_t k = 0; k < defined; ++k) {
-    hits_[k] += counts.hits[k];
-    cells_[k] += counts.cells;
+    hits_[k] += hits[k];
+    cells_[k] += counts.cells();
   }
 }
 
@@ -78,14 +80,14 @@ void SinkRateAccumulator::MergeSame(const SinkRateAccumulator& other) {
   }
 }
 
-void SinkRateAccumulator::Report(SummaryReport& report) const {
-  SinkRateReport& rate = report.sink_rate.emplace();
-  rate.samples = samples_;
-  rate.left_out = left_out_;
+void SinkRateAccumulator::Report(v1::Summary& report) const {
+  v1::SinkRateReport& rate = *report.mutable_sink_rate();
+  rate.set_samples(samples_);
+  rate.set_left_out(left_out_);
   for (size_t k = 0; k < hits_.size() && cells_[k] > 0; ++k) {
-    rate.hits.push_back(hits_[k]);
-    rate.cells.push_back(cells_[k]);
-    rate.rates.push_back(static_cast<double>(hits_[k]) / static_cast<double>(cells_[k]));
+    rate.add_hits(hits_[k]);
+    rate.add_cells(cells_[k]);
+    rate.add_rates(static_cast<double>(hits_[k]) / static_cast<double>(cells_[k]));
   }
 }
 

@@ -17,14 +17,14 @@
 namespace sinkd {
 
 // spec.sink_rate must be set.
-SinkRateCounts CountSinkRate(const v1::AnalysisSpec& spec, const Trace& trace);
+v1::SinkRateCounts CountSinkRate(const v1::AnalysisSpec& spec, const Trace& trace);
 
 class SinkRateAccumulator : public AccumulatorOf<SinkRateAccumulator> {
  public:
-  void Add(const SampleRecord& record) override;
+  void Add(const v1::SampleRecord& record) override;
   void MergeSame(const SinkRateAccumulator& other);
   // Rates end before the first position that no sample has a value for.
-  void Report(SummaryReport& report) const override;
+  void Report(v1::Summary& report) const override;
 
  private:
   void Grow(size_t size);

@@ -31,35 +31,32 @@ double MeanAlpha(const v1::ScoreParameters& parameters, const Trace& trace, int6
   return sum / static_cast<double>(trace.heads);
 }
 
-v1::ScoreParameters ScoresOf(const v1::AnalysisSpec& spec) {
-  return spec.scores();
-}
-
-void ScoreSink(const v1::ScoreParameters& parameters, const Trace& trace, Sink& sink) {
-  sink.score.reset();
-  sink.score_maximum.reset();
-  sink.score_curve.clear();
-  if (!HasAlpha(parameters, trace.positions, sink.position)) return;
-  const std::set<int32_t> layers(sink.layers.begin(), sink.layers.end());
+void ScoreSink(const v1::ScoreParameters& parameters, const Trace& trace, v1::Sink& sink) {
+  sink.clear_score();
+  sink.clear_score_maximum();
+  sink.clear_score_curve();
+  if (!HasAlpha(parameters, trace.positions, sink.position())) return;
+  const std::set<int32_t> layers(sink.layers().begin(), sink.layers().end());
   double sum = 0;
   int64_t readers = 0;
   for (const int32_t block : trace.AttentionBlocks()) {
     const bool reads = layers.contains(block - 1);
     if (!reads && !parameters.curves()) continue;
-    const double alpha = MeanAlpha(parameters, trace, block, sink.position);
-    if (parameters.curves()) sink.score_curve.push_back(static_cast<float>(alpha));
+    const double alpha = MeanAlpha(parameters, trace, block, sink.position());
+    if (parameters.curves()) sink.add_score_curve(static_cast<float>(alpha));
     if (!reads) continue;
     sum += alpha;
     ++readers;
-    sink.score_maximum = std::max(sink.score_maximum.value_or(alpha), alpha);
+    sink.set_score_maximum(sink.has_score_maximum() ? std::max(sink.score_maximum(), alpha)
+                                                    : alpha);
   }
-  if (readers > 0) sink.score = sum / static_cast<double>(readers);
+  if (readers > 0) sink.set_score(sum / static_cast<double>(readers));
 }
 
-void ScoreRecord(const v1::AnalysisSpec& spec, const Trace& trace, SampleRecord& record) {
-  const v1::ScoreParameters parameters = ScoresOf(spec);
-  ScoreSink(parameters, trace, record.primary);
-  for (Sink& sink : record.sinks) ScoreSink(parameters, trace, sink);
+void ScoreRecord(const v1::AnalysisSpec& spec, const Trace& trace, v1::SampleRecord& record) {
+  const v1::ScoreParameters& parameters = spec.scores();
+  ScoreSink(parameters, trace, *record.mutable_primary());
+  for (v1::Sink& sink : *record.mutable_sinks()) ScoreSink(parameters, trace, sink);
 }
 
 }  // namespace sinkd

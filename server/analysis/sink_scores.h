@@ -35,15 +35,12 @@ double Alpha(const v1::ScoreParameters& parameters, const Trace& trace, int64_t 
 double MeanAlpha(const v1::ScoreParameters& parameters, const Trace& trace, int64_t block,
                  int64_t k);
 
-// The score parameters in force: those of the request, or the defaults.
-v1::ScoreParameters ScoresOf(const v1::AnalysisSpec& spec);
-
 // Fills score, score_maximum and, when asked for, score_curve. They stay empty where undefined:
 // the scores when no block with attention reads the sink, all three when its position has no alpha.
 // What the sink held of them before is overwritten.
-void ScoreSink(const v1::ScoreParameters& parameters, const Trace& trace, Sink& sink);
+void ScoreSink(const v1::ScoreParameters& parameters, const Trace& trace, v1::Sink& sink);
 
 // Scores the record's primary sink and its sinks.
-void ScoreRecord(const v1::AnalysisSpec& spec, const Trace& trace, SampleRecord& record);
+void ScoreRecord(const v1::AnalysisSpec& spec, const Trace& trace, v1::SampleRecord& record);
 
 }  // namespace sinkd

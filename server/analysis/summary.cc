@@ -58,11 +58,16 @@ std::string MixedArithmetic(const std::map<std::string, int64_t>& samples) {
       absl::StrJoin(parts, "; "));
 }
 
+bool SameBlocks(const v1::SampleRecord& record, const std::vector<int32_t>& blocks) {
+  return std::equal(record.attention_blocks().begin(), record.attention_blocks().end(),
+                    blocks.begin(), blocks.end());
+}
+
 }  // namespace
 
 Summary::Summary(v1::AnalysisSpec spec) : spec_(std::move(spec)) {
   for (const AnalysisEntry& analysis : Analyses()) {
-    if (analysis.accumulate && analysis.requested(spec_)) {
+    if (analysis.accumulate && Requested(analysis, spec_)) {
       parts_.push_back(analysis.accumulate(spec_));
     }
   }
@@ -91,16 +96,16 @@ Summary::Summary(Summary&&) noexcept = default;
 Summary& Summary::operator=(Summary&&) noexcept = default;
 Summary::~Summary() = default;
 
-absl::Status Summary::Add(const SampleRecord& record) {
+absl::Status Summary::Add(const v1::SampleRecord& record) {
   SINKD_RETURN_IF_ERROR(CheckRecord(record));
-  if (layers_ != 0 && record.layers != layers_) return OtherLayers(layers_, record.layers);
-  if (layers_ != 0 && record.attention_blocks != attention_blocks_) return OtherBlocks();
-  layers_ = record.layers;
-  attention_blocks_ = record.attention_blocks;
+  if (layers_ != 0 && record.layers() != layers_) return OtherLayers(layers_, record.layers());
+  if (layers_ != 0 && !SameBlocks(record, attention_blocks_)) return OtherBlocks();
+  layers_ = record.layers();
+  attention_blocks_.assign(record.attention_blocks().begin(), record.attention_blocks().end());
   ++samples_;
-  positions_ += record.positions;
-  if (record.undecided) ++undecided_samples_;
-  ++arithmetics_[record.arithmetic];
+  positions_ += record.positions();
+  if (record.undecided()) ++undecided_samples_;
+  ++arithmetics_[record.arithmetic()];
   for (const auto& part : parts_) part->Add(record);
   return absl::OkStatus();
 }
@@ -131,23 +136,23 @@ absl::Status Summary::Merge(const Summary& other) {
   return absl::OkStatus();
 }
 
-SummaryReport Summary::Report() const {
-  SummaryReport report;
-  report.samples = samples_;
-  report.positions = positions_;
-  report.undecided_samples = undecided_samples_;
-  report.attention_blocks = attention_blocks_;
+v1::Summary Summary::Report() const {
+  v1::Summary report;
+  report.set_samples(samples_);
+  report.set_positions(positions_);
+  report.set_undecided_samples(undecided_samples_);
+  report.mutable_attention_blocks()->Assign(attention_blocks_.begin(), attention_blocks_.end());
   if (!attention_blocks_.empty() && RequiredTrace(spec_).attention) {
-    report.notes.push_back(PartlyAttention(attention_blocks_, layers_));
+    report.add_notes(PartlyAttention(attention_blocks_, layers_));
   }
   if (spec_.detection().kind_rule() == v1::KIND_RULE_PUBLISHED && layers_ != 0 &&
       layers_ <= kDeepestUnfit) {
-    report.notes.push_back(absl::StrCat(
+    report.add_notes(absl::StrCat(
         "the published kind rule counts fixed numbers of layers and means nothing for "
         "a model of ",
         layers_, " layers (it needs at least ", kDeepestUnfit + 1, "); use the window rule"));
   }
-  if (arithmetics_.size() > 1) report.notes.push_back(MixedArithmetic(arithmetics_));
+  if (arithmetics_.size() > 1) report.add_notes(MixedArithmetic(arithmetics_));
   for (const auto& part : parts_) part->Report(report);
   return report;
 }

@@ -1,23 +1,18 @@
 #include "server/analysis/weakest_block.h"
 
-#include <iterator>
-#include <vector>
-
 namespace sinkd {
 
-std::optional<int32_t> WeakestBlock(const SampleRecord& record) {
-  if (!record.compensation) return std::nullopt;
-  const std::vector<float>& attention = record.compensation->primary;
-  std::optional<int64_t> weakest;
-  for (int64_t i = 0; i < std::ssize(attention); ++i) {
+std::optional<int32_t> WeakestBlock(const v1::SampleRecord& record) {
+  const google::protobuf::RepeatedField<float>& attention = record.compensation().primary();
+  std::optional<int> weakest;
+  for (int i = 0; i < attention.size(); ++i) {
     // Block l reads the state that block l - 1 writes, layer l - 1.
-    const int32_t block = record.AttentionBlock(i);
-    if (block <= record.window_start || block > record.window_end) continue;
-    const auto at = static_cast<size_t>(i);
-    if (!weakest || attention[at] < attention[static_cast<size_t>(*weakest)]) weakest = i;
+    const int32_t block = AttentionBlock(record, i);
+    if (block <= record.window_start() || block > record.window_end()) continue;
+    if (!weakest || attention[i] < attention[*weakest]) weakest = i;
   }
   if (!weakest) return std::nullopt;
-  return record.AttentionBlock(*weakest);
+  return AttentionBlock(record, *weakest);
 }
 
 }  // namespace sinkd

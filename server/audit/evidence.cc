@@ -28,32 +28,32 @@ AuditUnit* Evidence::Find(std::string_view key) {
   return &unit;
 }
 
-void Evidence::Add(std::string_view key, const SampleRecord& record) {
+void Evidence::Add(std::string_view key, const v1::SampleRecord& record) {
   AuditUnit* unit = Find(key);
   if (unit == nullptr) return;
   ++unit->samples;
-  unit->tokens += record.positions;
+  unit->tokens += record.positions();
   AddNumbers({.record = &record}, *unit);
   for (size_t i = 0; i < unit->layers.size(); ++i) {
     const std::optional<int32_t> layer = SampleLayers()[i].read(record);
     if (layer) unit->layers[i].push_back(*layer);
   }
-  unit->primaries.push_back({.position = record.primary.position,
-                             .window_start = record.window_start,
-                             .window_end = record.window_end});
-  if (record.outliers) {
-    unit->outliers += record.outliers->count;
-    unit->outlier_tokens += record.positions;
-    for (const OutlierToken& token : record.outliers->largest) {
-      unit->outlier_ids.push_back(token.token_id);
+  unit->primaries.push_back({.position = record.primary().position(),
+                             .window_start = record.window_start(),
+                             .window_end = record.window_end()});
+  if (record.has_outliers()) {
+    unit->outliers += record.outliers().count();
+    unit->outlier_tokens += record.positions();
+    for (const v1::OutlierToken& token : record.outliers().largest()) {
+      unit->outlier_ids.push_back(token.token_id());
     }
   }
-  for (const Sink& sink : record.sinks) {
-    if (sink.kind != SinkKind::kSecondary) continue;
-    unit->sinks.push_back({.position = sink.position,
-                           .level = sink.level,
-                           .mlp_norm = sink.mlp_norm,
-                           .score = sink.score});
+  for (const v1::Sink& sink : record.sinks()) {
+    if (!IsSecondary(sink)) continue;
+    unit->sinks.push_back({.position = sink.position(),
+                           .level = LevelOf(sink),
+                           .mlp_norm = sink.mlp_norm(),
+                           .score = ScoreOf(sink)});
     ++sinks_;
   }
   KeepWithinLimits();

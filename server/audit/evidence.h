@@ -64,7 +64,7 @@ class Evidence {
   Evidence(uint64_t seed, Limits limits) : seed_(seed), limits_(limits) {}
 
   // `record` must have passed CheckRecord.
-  void Add(std::string_view key, const SampleRecord& record);
+  void Add(std::string_view key, const v1::SampleRecord& record);
   void AddFailure(std::string_view key, bool non_finite);
 
   int64_t seen() const { return seen_; }             // samples added, including failed ones

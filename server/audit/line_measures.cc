@@ -9,12 +9,12 @@
 namespace sinkd {
 namespace {
 
-bool IsLogOfX(RegressionForm form) {
-  return form == RegressionForm::kLinearLog || form == RegressionForm::kLogLog;
+bool IsLogOfX(v1::RegressionForm form) {
+  return form == v1::REGRESSION_FORM_LINEAR_LOG || form == v1::REGRESSION_FORM_LOG_LOG;
 }
 
-bool IsLogOfY(RegressionForm form) {
-  return form == RegressionForm::kLogLinear || form == RegressionForm::kLogLog;
+bool IsLogOfY(v1::RegressionForm form) {
+  return form == v1::REGRESSION_FORM_LOG_LINEAR || form == v1::REGRESSION_FORM_LOG_LOG;
 }
 
 std::vector<RegressionPoint> PointsOf(const MeasureOptions& options, const AuditUnit& unit) {
@@ -112,7 +112,7 @@ class DistanceOfLines final : public Statistic {
   std::vector<Sums> units_;
 };
 
-Fit FitUnits(const MeasureOptions& options, UnitSpan units) {
+v1::Fit FitUnits(const MeasureOptions& options, UnitSpan units) {
   std::vector<RegressionPoint> points;
   for (const AuditUnit* unit : units) {
     const std::vector<RegressionPoint> more = PointsOf(options, *unit);
@@ -122,17 +122,17 @@ Fit FitUnits(const MeasureOptions& options, UnitSpan units) {
 }
 
 Reading ReadSlope(const MeasureOptions& options, UnitSpan units) {
-  const Fit fit = FitUnits(options, units);
-  if (!fit.undefined.empty()) return {.value = std::nullopt, .detail = fit.undefined};
-  return {.value = fit.slope.value,
-          .detail = StrCat("standard error ", fit.slope.standard_error, ", 95% from ",
-                           fit.slope.lower, " to ", fit.slope.upper)};
+  const v1::Fit fit = FitUnits(options, units);
+  if (fit.has_undefined()) return {.value = std::nullopt, .detail = fit.undefined()};
+  return {.value = fit.slope().value(),
+          .detail = StrCat("standard error ", fit.slope().standard_error(), ", 95% from ",
+                           fit.slope().lower(), " to ", fit.slope().upper())};
 }
 
 Reading ReadRSquared(const MeasureOptions& options, UnitSpan units) {
-  const Fit fit = FitUnits(options, units);
-  if (!fit.undefined.empty()) return {.value = std::nullopt, .detail = fit.undefined};
-  return {.value = fit.r_squared, .detail = ""};
+  const v1::Fit fit = FitUnits(options, units);
+  if (fit.has_undefined()) return {.value = std::nullopt, .detail = fit.undefined()};
+  return {.value = fit.r_squared(), .detail = ""};
 }
 
 Measure LineMeasure(std::string_view name, std::string_view text, bool slopes) {

@@ -24,9 +24,9 @@ enum class Quantity {
 
 // Options of a rule for its measure.
 struct MeasureOptions {
-  double min_share = 0.02;                           // of new_levels, lost_levels
-  bool lifetime = false;                             // of the regression: y is the lifetime
-  RegressionForm form = RegressionForm::kLinearLog;  // of the regression
+  double min_share = 0.02;                                   // of new_levels, lost_levels
+  bool lifetime = false;                                     // of the regression: y is the lifetime
+  v1::RegressionForm form = v1::REGRESSION_FORM_LINEAR_LOG;  // of the regression
 };
 
 // Distance between the two sides of a pool; larger means further apart.

@@ -94,7 +94,7 @@ absl::Status ReadOptions(const YamlMap& map, Rule& rule) {
   rule.options.lifetime = response == 1;
   size_t form = 0;
   SINKD_RETURN_IF_ERROR(Take(map.Word("form", kForms), form));
-  rule.options.form = static_cast<RegressionForm>(form);
+  rule.options.form = static_cast<v1::RegressionForm>(form + v1::REGRESSION_FORM_LINEAR_LOG);
   return absl::OkStatus();
 }
 

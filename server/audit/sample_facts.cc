@@ -1,7 +1,6 @@
 #include "server/audit/sample_facts.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "server/analysis/weakest_block.h"
 
@@ -12,12 +11,14 @@ using Number = std::optional<double>;
 
 // The layer of the primary sink's window with the least norm of its state; the first of several.
 // CheckRecord has seen that curves are as long as there are layers.
-std::optional<int32_t> WeakestLayer(const SampleRecord& record) {
-  if (!record.compensation || record.window_start >= record.window_end) return std::nullopt;
-  const std::vector<float>& norms = record.compensation->primary_norm;
-  if (norms.size() < static_cast<size_t>(record.window_end)) return std::nullopt;
+std::optional<int32_t> WeakestLayer(const v1::SampleRecord& record) {
+  if (!record.has_compensation() || record.window_start() >= record.window_end()) {
+    return std::nullopt;
+  }
+  const auto& norms = record.compensation().primary_norm();
+  if (norms.size() < record.window_end()) return std::nullopt;
   const auto least =
-      std::min_element(norms.begin() + record.window_start, norms.begin() + record.window_end);
+      std::min_element(norms.begin() + record.window_start(), norms.begin() + record.window_end());
   return static_cast<int32_t>(least - norms.begin());
 }
 
@@ -25,31 +26,30 @@ Number WeakestNorm(const AuditedSample& sample) {
   if (sample.record == nullptr) return std::nullopt;
   const std::optional<int32_t> layer = WeakestLayer(*sample.record);
   if (!layer) return std::nullopt;
-  return sample.record->compensation->primary_norm[static_cast<size_t>(*layer)];
+  return sample.record->compensation().primary_norm(*layer);
 }
 
 Number WeakestAttention(const AuditedSample& sample) {
   if (sample.record == nullptr) return std::nullopt;
   const std::optional<int32_t> block = WeakestBlock(*sample.record);
   if (!block) return std::nullopt;
-  size_t place = 0;  // among the blocks with attention
-  while (sample.record->AttentionBlock(static_cast<int64_t>(place)) != *block) ++place;
-  return sample.record->compensation->primary[place];
+  int place = 0;  // among the blocks with attention
+  while (AttentionBlock(*sample.record, place) != *block) ++place;
+  return sample.record->compensation().primary(place);
 }
 
-bool HasSecondary(const SampleRecord& record) {
-  return std::any_of(record.sinks.begin(), record.sinks.end(),
-                     [](const Sink& sink) { return sink.kind == SinkKind::kSecondary; });
+bool HasSecondary(const v1::SampleRecord& record) {
+  return std::any_of(record.sinks().begin(), record.sinks().end(), IsSecondary);
 }
 
 constexpr SampleNumber kNumbers[] = {
     {"primary_score", "mean score of the primary sink",
      [](const AuditedSample& sample) {
-       return sample.record == nullptr ? Number() : sample.record->primary.score;
+       return sample.record == nullptr ? Number() : ScoreOf(sample.record->primary());
      }},
     {"primary_norm", "mean norm of the primary sink's state where it starts",
      [](const AuditedSample& sample) {
-       return sample.record == nullptr ? Number() : Number(sample.record->primary.state_norm);
+       return sample.record == nullptr ? Number() : Number(sample.record->primary().state_norm());
      }},
     {"weakest_primary_attention",
      "mean over samples of the least attention to the primary sink in a block that reads its "
@@ -64,7 +64,7 @@ constexpr SampleNumber kNumbers[] = {
      }},
     {"undecided_share", "share of samples whose sinks are not sure at bfloat16",
      [](const AuditedSample& sample) {
-       return sample.record == nullptr ? Number() : Number(sample.record->undecided ? 1 : 0);
+       return sample.record == nullptr ? Number() : Number(sample.record->undecided() ? 1 : 0);
      }},
     {"failed_share", "share of samples that could not be analysed",
      [](const AuditedSample& sample) { return Number(sample.record == nullptr ? 1 : 0); }},

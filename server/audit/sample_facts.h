@@ -15,7 +15,7 @@ namespace sinkd {
 
 // One sample: its record, or none because it failed.
 struct AuditedSample {
-  const SampleRecord* record = nullptr;
+  const v1::SampleRecord* record = nullptr;
   bool non_finite = false;  // failed because of a value that is not finite
 };
 
@@ -29,7 +29,7 @@ struct SampleNumber {
 struct SampleLayer {
   std::string_view measure;
   std::string_view text;
-  std::optional<int32_t> (*read)(const SampleRecord& record);
+  std::optional<int32_t> (*read)(const v1::SampleRecord& record);
 };
 
 std::span<const SampleNumber> SampleNumbers();

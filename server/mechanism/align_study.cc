@@ -58,7 +58,7 @@ absl::Status AlignStudy::Measure(int64_t sample, std::stop_token stop) {
   if (groups.empty()) return absl::OkStatus();
   std::vector<CaptureRequest> requests;
   for (const Group& group : groups) {
-    std::vector<int64_t> positions = {detected(sample).record.primary.position};
+    std::vector<int64_t> positions = {detected(sample).record.primary().position()};
     positions.insert(positions.end(), group.positions.begin(), group.positions.end());
     for (const Site site : sites_) requests.push_back({site, group.l_start, positions});
   }

@@ -12,11 +12,11 @@ namespace {
 // The positions of the window, then those of them that neither are the primary sink nor ever
 // become one.
 std::vector<std::vector<int64_t>> WindowsOf(const v1::EntropyParameters& entropy,
-                                            const SampleRecord& record) {
+                                            const v1::SampleRecord& record) {
   std::vector<std::vector<int64_t>> windows(2);
   const std::vector<bool> never = NeverSinks(record);
   const int64_t end =
-      entropy.has_end() ? std::min<int64_t>(entropy.end(), record.positions) : record.positions;
+      entropy.has_end() ? std::min<int64_t>(entropy.end(), record.positions()) : record.positions();
   for (int64_t t = entropy.first(); t < end; ++t) {
     windows[0].push_back(t);
     if (never[Trace::At(t)]) windows[1].push_back(t);

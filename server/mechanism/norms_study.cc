@@ -18,9 +18,9 @@ std::vector<StudyBase::Phase> NormsStudy::Plan() {
 absl::Status NormsStudy::Measure(int64_t sample, std::stop_token stop) {
   const DetectedSample& found = detected(sample);
   SINKD_ASSIGN_OR_RETURN(const RowNorms norms, model().MeasureNorms(found.sample.ids, stop));
-  Add(norms, found.record.primary.position, primary_);
-  for (const Sink& sink : found.record.sinks) {
-    if (sink.kind == SinkKind::kSecondary) Add(norms, sink.position, secondary_);
+  Add(norms, found.record.primary().position(), primary_);
+  for (const v1::Sink& sink : found.record.sinks()) {
+    if (IsSecondary(sink)) Add(norms, sink.position(), secondary_);
   }
   const std::vector<bool> never = NeverSinks(found.record);
   for (size_t t = 0; t < never.size(); ++t) {

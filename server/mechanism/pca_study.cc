@@ -38,7 +38,7 @@ absl::Status PcaStudy::Capture(int64_t sample, std::stop_token stop) {
   const DetectedSample& found = detected(sample);
   const std::vector<CaptureRequest> requests = {
       {Site::kMlpIn, report_.block(), positions},
-      {Site::kMlpOut, report_.block(), {found.record.primary.position}}};
+      {Site::kMlpOut, report_.block(), {found.record.primary().position()}}};
   SINKD_ASSIGN_OR_RETURN(const std::vector<Matrix> captured,
                          model().Capture(found.sample.ids, requests, stop));
   for (size_t i = 0; i < targets; ++i) norm_.Add(Norm(captured[0].Row(int64_t(i))));

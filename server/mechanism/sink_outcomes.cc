@@ -7,32 +7,32 @@
 
 namespace sinkd {
 
-SinkMap::SinkMap(const v1::DetectionParameters& parameters, const SampleRecord& record,
+SinkMap::SinkMap(const v1::DetectionParameters& parameters, const v1::SampleRecord& record,
                  const Trace& trace)
-    : sinks_(FindSinks(parameters, trace, record.primary.position,
-                       {record.window_start, record.window_end})) {}
+    : sinks_(FindSinks(parameters, trace, record.primary().position(),
+                       {record.window_start(), record.window_end()})) {}
 
-const Sink* SinkMap::Find(int64_t position) const {
-  const auto found =
-      std::lower_bound(sinks_.begin(), sinks_.end(), position,
-                       [](const Sink& sink, int64_t wanted) { return sink.position < wanted; });
-  return found != sinks_.end() && found->position == position ? &*found : nullptr;
+const v1::Sink* SinkMap::Find(int64_t position) const {
+  const auto found = std::lower_bound(
+      sinks_.begin(), sinks_.end(), position,
+      [](const v1::Sink& sink, int64_t wanted) { return sink.position() < wanted; });
+  return found != sinks_.end() && found->position() == position ? &*found : nullptr;
 }
 
 int32_t SinkMap::LifetimeOf(int64_t position) const {
-  const Sink* sink = Find(position);
-  return sink == nullptr ? 0 : sink->level.lifetime;
+  const v1::Sink* sink = Find(position);
+  return sink == nullptr ? 0 : sink->lifetime();
 }
 
 bool SinkMap::ShowsAt(int64_t position, int32_t layer) const {
-  const Sink* sink = Find(position);
-  return sink != nullptr && std::binary_search(sink->layers.begin(), sink->layers.end(), layer);
+  const v1::Sink* sink = Find(position);
+  return sink != nullptr && std::binary_search(sink->layers().begin(), sink->layers().end(), layer);
 }
 
-void OutcomeTally::Add(const Sink& sink, int64_t primary, const JudgedPass& base,
+void OutcomeTally::Add(const v1::Sink& sink, int64_t primary, const JudgedPass& base,
                        const JudgedPass& changed) {
-  const int32_t layer = sink.level.l_start;
-  const int32_t position = sink.position;
+  const int32_t layer = sink.l_start();
+  const int32_t position = sink.position();
   const auto cosine = [&](const JudgedPass& pass) {
     return std::fabs(static_cast<double>(pass.trace.Cosine(layer, primary, position)));
   };

@@ -19,17 +19,17 @@ namespace sinkd {
 class SinkMap {
  public:
   // `record` says p0 and window; `trace` is of the same sample, whole up to the window's end.
-  SinkMap(const v1::DetectionParameters& parameters, const SampleRecord& record,
+  SinkMap(const v1::DetectionParameters& parameters, const v1::SampleRecord& record,
           const Trace& trace);
 
   // Null where there is none.
-  const Sink* Find(int64_t position) const;
+  const v1::Sink* Find(int64_t position) const;
   // 0 where there is none.
   int32_t LifetimeOf(int64_t position) const;
   bool ShowsAt(int64_t position, int32_t layer) const;
 
  private:
-  std::vector<Sink> sinks_;  // by position
+  std::vector<v1::Sink> sinks_;  // by position
 };
 
 // A pass and what it made of sinks.
@@ -41,7 +41,8 @@ struct JudgedPass {
 class OutcomeTally {
  public:
   // `sink` as it is without the intervention.
-  void Add(const Sink& sink, int64_t primary, const JudgedPass& base, const JudgedPass& changed);
+  void Add(const v1::Sink& sink, int64_t primary, const JudgedPass& base,
+           const JudgedPass& changed);
 
   // `none`: why there may be nothing.
   v1::SinkOutcome Result(std::string_view none) const;

@@ -40,7 +40,7 @@ std::vector<StudyBase::Phase> SteerStudy::Plan() {
 absl::Status SteerStudy::FindPositions(int64_t sample, std::stop_token stop) {
   const DetectedSample& found = detected(sample);
   CaptureRequest request{.site = Site::kMlpOut, .block = block_};
-  for (int64_t t = found.record.primary.position; t < found.record.positions; ++t) {
+  for (int64_t t = found.record.primary().position(); t < found.record.positions(); ++t) {
     request.positions.push_back(t);
   }
   SINKD_ASSIGN_OR_RETURN(const std::vector<Matrix> captured,
@@ -53,7 +53,7 @@ absl::Status SteerStudy::FindPositions(int64_t sample, std::stop_token stop) {
     norm_.Add(Norm(row));
   }
   positions_.push_back(std::move(steered));
-  sweep_.AddRows((block_ + 1) * found.record.positions);
+  sweep_.AddRows((block_ + 1) * found.record.positions());
   return absl::OkStatus();
 }
 
@@ -97,7 +97,7 @@ absl::Status SteerStudy::Measure(int64_t sample, std::stop_token stop) {
   // A sink at the window's last layer is read, and so scored, by the block after it.
   const InterventionRequest request{
       .trace = {.last_state = LastStateOf(detection()), .attention = true},
-      .end_block = std::min<int64_t>(found.record.window_end + 1, found.record.layers),
+      .end_block = std::min<int64_t>(found.record.window_end() + 1, found.record.layers()),
       .head = sweep_.head()};
   // A sample counts only when all its variants ran.
   std::vector<Row> rows = rows_;
@@ -114,7 +114,7 @@ absl::Status SteerStudy::Measure(int64_t sample, std::stop_token stop) {
 
 void SteerStudy::Judge(int64_t sample, Pass pass, const PassOutcome& base,
                        const PassOutcome& outcome, Row& row) const {
-  const SampleRecord& record = detected(sample).record;
+  const v1::SampleRecord& record = detected(sample).record;
   const std::vector<int64_t>& steered = positions_[static_cast<size_t>(sample)];
   const SinkMap after(detection(), record, outcome.trace);
   for (const int64_t position : steered) {
@@ -123,17 +123,17 @@ void SteerStudy::Judge(int64_t sample, Pass pass, const PassOutcome& base,
     if (pass == Pass::kRandom) continue;
     row.mlp_norm.Add(outcome.trace.MlpNorm(block_, position));
     row.sinks.Add(lifetime > 0);
-    const Sink* found = after.Find(position);
+    const v1::Sink* found = after.Find(position);
     if (found == nullptr) continue;
-    Sink sink = *found;
-    ScoreSink(v1::ScoreParameters{}, outcome.trace, sink);
-    if (sink.score) row.score.Add(*sink.score);
+    v1::Sink sink = *found;
+    ScoreSink(v1::ScoreParameters(), outcome.trace, sink);
+    if (sink.has_score()) row.score.Add(sink.score());
   }
   if (pass != Pass::kSteered) return;
   const SinkMap before(detection(), record, base.trace);
-  for (const Sink& sink : record.sinks) {
-    if (Contains(steered, sink.position)) continue;
-    row.untouched.Add(after.LifetimeOf(sink.position) - before.LifetimeOf(sink.position));
+  for (const v1::Sink& sink : record.sinks()) {
+    if (Contains(steered, sink.position())) continue;
+    row.untouched.Add(after.LifetimeOf(sink.position()) - before.LifetimeOf(sink.position()));
   }
   if (base.loss && outcome.loss) row.loss.Add(*outcome.loss - *base.loss);
 }

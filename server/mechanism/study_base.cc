@@ -76,13 +76,13 @@ StepCount StudyBase::progress() const {
   return {phases_[phase_].name, step_, phases_[phase_].steps};
 }
 
-absl::StatusOr<SampleRecord> StudyBase::Detect(const StudySample& sample,
-                                               const Trace& trace) const {
+absl::StatusOr<v1::SampleRecord> StudyBase::Detect(const StudySample& sample,
+                                                   const Trace& trace) const {
   const SampleFacts facts{.sample_index = sample.index,
                           .token_ids = sample.ids,
                           .chat_rendered = sample.chat_rendered,
                           .bfloat16 = model_.info().compute_type == "bfloat16"};
-  absl::StatusOr<SampleRecord> record = BuildRecord(analyses_, facts, trace, {});
+  absl::StatusOr<v1::SampleRecord> record = BuildRecord(analyses_, facts, trace, {});
   if (!record.ok()) return NameSample(record.status(), sample.index, {});
   return record;
 }
@@ -95,7 +95,7 @@ absl::Status StudyBase::DetectBatch(size_t batch, std::stop_token stop) {
   std::vector<DetectedSample> found;
   for (size_t i = 0; i < traces.size(); ++i) {
     StudySample& sample = batches_[batch][i];
-    SINKD_ASSIGN_OR_RETURN(SampleRecord record, Detect(sample, traces[i]));
+    SINKD_ASSIGN_OR_RETURN(v1::SampleRecord record, Detect(sample, traces[i]));
     found.push_back({sample, std::move(record)});
   }
   std::move(found.begin(), found.end(), std::back_inserter(detected_));
@@ -156,7 +156,7 @@ v1::StudyReport StudyBase::Report(std::string partial_reason) {
   int64_t tokens = 0, sinks = 0;
   for (int64_t s = 0; s < covered(); ++s) {
     tokens += static_cast<int64_t>(detected(s).sample.ids.size());
-    sinks += static_cast<int64_t>(detected(s).record.sinks.size());
+    sinks += detected(s).record.sinks_size();
   }
   report.set_tokens(tokens);
   report.set_sinks(sinks);

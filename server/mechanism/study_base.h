@@ -84,7 +84,7 @@ class StudyBase : public Study {
 
  private:
   absl::Status DetectBatch(size_t batch, std::stop_token stop);
-  absl::StatusOr<SampleRecord> Detect(const StudySample& sample, const Trace& trace) const;
+  absl::StatusOr<v1::SampleRecord> Detect(const StudySample& sample, const Trace& trace) const;
   void SkipFinishedPhases();
   void AddPositions(v1::StudyReport& report) const;
 

@@ -91,7 +91,7 @@ absl::Status SwapStudy::Measure(int64_t sample, std::stop_token stop) {
                          MakeVariants(sample, positions, stop));
   const InterventionRequest request{
       .trace = {.last_state = LastStateOf(detection()), .attention = false},
-      .end_block = found.record.window_end,
+      .end_block = found.record.window_end(),
       .head = sweep_.head()};
   // A sample counts only when all its variants ran.
   std::vector<Place> places = places_;
@@ -106,19 +106,19 @@ absl::Status SwapStudy::Measure(int64_t sample, std::stop_token stop) {
   return absl::OkStatus();
 }
 
-void SwapStudy::Judge(const SampleRecord& record, const Positions& positions, bool control_swap,
+void SwapStudy::Judge(const v1::SampleRecord& record, const Positions& positions, bool control_swap,
                       const PassOutcome& base, const PassOutcome& outcome, Place& place) const {
   const SinkMap before(detection(), record, base.trace);
   const SinkMap after(detection(), record, outcome.trace);
   const JudgedPass unchanged{base.trace, before}, changed{outcome.trace, after};
-  for (const Sink& sink : record.sinks) {
+  for (const v1::Sink& sink : record.sinks()) {
     const bool target = std::binary_search(positions.targets.begin(), positions.targets.end(),
-                                           int64_t{sink.position});
+                                           int64_t{sink.position()});
     if (control_swap && !target) continue;
     OutcomeTally& tally = control_swap ? place.control_swap
                           : target     ? place.targets
                                        : place.untouched;
-    tally.Add(sink, record.primary.position, unchanged, changed);
+    tally.Add(sink, record.primary().position(), unchanged, changed);
   }
   if (!base.loss || !outcome.loss) return;
   (control_swap ? place.control_loss : place.loss).Add(*outcome.loss - *base.loss);

@@ -39,7 +39,7 @@ class SwapStudy final : public StudyBase {
   // A target swap and a control swap per place.
   absl::StatusOr<std::vector<Variant>> MakeVariants(int64_t sample, const Positions& positions,
                                                     std::stop_token stop);
-  void Judge(const SampleRecord& record, const Positions& positions, bool control_swap,
+  void Judge(const v1::SampleRecord& record, const Positions& positions, bool control_swap,
              const PassOutcome& base, const PassOutcome& outcome, Place& place) const;
 
   std::vector<Place> places_;

@@ -12,21 +12,16 @@ bool Contains(const google::protobuf::RepeatedField<int32_t>& values, int32_t va
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-v1::SinkKind KindOf(const Sink& sink) {
-  if (sink.kind == SinkKind::kPrimary) return v1::SINK_KIND_PRIMARY;
-  return sink.kind == SinkKind::kSecondary ? v1::SINK_KIND_SECONDARY : v1::SINK_KIND_NOISE;
-}
-
-bool Meets(const v1::TargetFilter& filter, std::optional<int32_t> l_start, const Sink& sink) {
-  return Contains(filter.kinds(), KindOf(sink)) && (!l_start || sink.level.l_start == *l_start) &&
-         (filter.token_ids().empty() || Contains(filter.token_ids(), sink.token_id));
+bool Meets(const v1::TargetFilter& filter, std::optional<int32_t> l_start, const v1::Sink& sink) {
+  return Contains(filter.kinds(), sink.kind()) && (!l_start || sink.l_start() == *l_start) &&
+         (filter.token_ids().empty() || Contains(filter.token_ids(), sink.token_id()));
 }
 
 // Calls `visit(sample, sink)` for every sink past a primary one.
 template <typename Visit>
 void ForEachSink(std::span<const DetectedSample> samples, Visit visit) {
   for (size_t s = 0; s < samples.size(); ++s) {
-    for (const Sink& sink : samples[s].record.sinks) visit(static_cast<int64_t>(s), sink);
+    for (const v1::Sink& sink : samples[s].record.sinks()) visit(static_cast<int64_t>(s), sink);
   }
 }
 
@@ -67,8 +62,8 @@ std::optional<int32_t> ChooseStart(const v1::TargetFilter& filter,
                                    std::span<const DetectedSample> samples) {
   if (filter.has_l_start()) return filter.l_start();
   std::map<int32_t, int64_t> counts;
-  ForEachSink(samples, [&](int64_t, const Sink& sink) {
-    if (Meets(filter, std::nullopt, sink)) ++counts[sink.level.l_start];
+  ForEachSink(samples, [&](int64_t, const v1::Sink& sink) {
+    if (Meets(filter, std::nullopt, sink)) ++counts[sink.l_start()];
   });
   // The first of equal counts has the lowest l_start.
   const auto most =
@@ -82,9 +77,9 @@ std::vector<ChosenPosition> ChooseTargets(const v1::TargetFilter& filter,
                                           std::optional<int32_t> l_start,
                                           std::span<const DetectedSample> samples, Draws& draws) {
   std::vector<ChosenPosition> found;
-  ForEachSink(samples, [&](int64_t sample, const Sink& sink) {
+  ForEachSink(samples, [&](int64_t sample, const v1::Sink& sink) {
     if (!Meets(filter, l_start, sink)) return;
-    found.push_back({sample, sink.position, sink.token_id, sink.level.l_start});
+    found.push_back({sample, sink.position(), sink.token_id(), sink.l_start()});
   });
   const auto count = static_cast<int64_t>(found.size());
   if (count <= filter.limit()) return found;
@@ -113,17 +108,17 @@ std::vector<ChosenPosition> ChooseControls(std::span<const ChosenPosition> targe
   return controls;
 }
 
-std::vector<bool> NeverSinks(const SampleRecord& record) {
-  std::vector<bool> never(Trace::At(record.positions), true);
-  never[Trace::At(record.primary.position)] = false;
-  for (const Sink& sink : record.sinks) never[Trace::At(sink.position)] = false;
+std::vector<bool> NeverSinks(const v1::SampleRecord& record) {
+  std::vector<bool> never(Trace::At(record.positions()), true);
+  never[Trace::At(record.primary().position())] = false;
+  for (const v1::Sink& sink : record.sinks()) never[Trace::At(sink.position())] = false;
   return never;
 }
 
-std::vector<int64_t> NeverSinksPastPrimary(const SampleRecord& record) {
+std::vector<int64_t> NeverSinksPastPrimary(const v1::SampleRecord& record) {
   const std::vector<bool> never = NeverSinks(record);
   std::vector<int64_t> positions;
-  for (int64_t t = record.primary.position + 1; t < record.positions; ++t) {
+  for (int64_t t = record.primary().position() + 1; t < record.positions(); ++t) {
     if (never[Trace::At(t)]) positions.push_back(t);
   }
   return positions;

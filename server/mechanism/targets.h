@@ -22,7 +22,7 @@ namespace sinkd {
 // A sample whose sinks are known.
 struct DetectedSample {
   StudySample sample;
-  SampleRecord record;
+  v1::SampleRecord record;
 };
 
 struct ChosenPosition {
@@ -47,9 +47,9 @@ std::vector<ChosenPosition> ChooseControls(std::span<const ChosenPosition> targe
                                            std::span<const DetectedSample> samples, Draws& draws);
 
 // [T] whether the position is neither p0 nor ever a sink.
-std::vector<bool> NeverSinks(const SampleRecord& record);
+std::vector<bool> NeverSinks(const v1::SampleRecord& record);
 
 // Those of them past p0, ascending.
-std::vector<int64_t> NeverSinksPastPrimary(const SampleRecord& record);
+std::vector<int64_t> NeverSinksPastPrimary(const v1::SampleRecord& record);
 
 }  // namespace sinkd

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/analysis/spec_text.h"
+
 namespace sinkd {
 namespace {
 
@@ -13,7 +15,10 @@ TEST(Catalog, DescribesEveryAnalysisOnce) {
     EXPECT_TRUE(names.insert(analysis.name).second) << analysis.name;
     EXPECT_FALSE(analysis.description.empty()) << analysis.name;
     EXPECT_FALSE(analysis.needs.empty()) << analysis.name;
-    ASSERT_NE(analysis.requested, nullptr) << analysis.name;
+    const auto* field = v1::AnalysisSpec::descriptor()->FindFieldByName(std::string(analysis.name));
+    ASSERT_TRUE(field != nullptr && field->message_type() != nullptr) << analysis.name;
+    if (analysis.folds.empty()) continue;
+    EXPECT_EQ(AnalysisNamed(analysis.folds).folds, analysis.folds) << analysis.name;
   }
   EXPECT_EQ(names, (std::set<std::string_view>{"detection", "scores", "sink_rate", "levels",
                                                "regression", "compensation", "portrait"}));
@@ -21,8 +26,7 @@ TEST(Catalog, DescribesEveryAnalysisOnce) {
 
 TEST(Catalog, RunsDetectionAloneWhenNothingElseIsRequested) {
   for (const AnalysisEntry& analysis : Analyses()) {
-    EXPECT_EQ(analysis.requested(v1::AnalysisSpec()), analysis.name == "detection")
-        << analysis.name;
+    EXPECT_EQ(Requested(analysis, SpecFrom("")), analysis.name == "detection") << analysis.name;
   }
 }
 

@@ -28,8 +28,8 @@ inline Json ReadOracle(const std::string& name) {
   return json;
 }
 
-inline const char* NameOf(SinkKind kind) {
-  static const char* const kNames[] = {"primary", "secondary", "noise"};
+inline const char* NameOf(v1::SinkKind kind) {
+  static const char* const kNames[] = {"unspecified", "primary", "secondary", "noise"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -85,7 +85,7 @@ inline Trace TraceOf(const Json& json) {
   return trace;
 }
 
-inline absl::StatusOr<SampleRecord> RecordOf(const v1::AnalysisSpec& spec, const Json& sample) {
+inline absl::StatusOr<v1::SampleRecord> RecordOf(const v1::AnalysisSpec& spec, const Json& sample) {
   const Json& facts = sample["facts"];
   const auto ids = facts["token_ids"].get<std::vector<int32_t>>();
   return BuildRecord(

@@ -22,10 +22,10 @@ namespace sinkd {
 namespace {
 
 using testing::HasSubstr;
-using Histogram = std::map<std::tuple<int32_t, int32_t, SinkKind>, int64_t>;
+using Histogram = std::map<std::tuple<int32_t, int32_t, v1::SinkKind>, int64_t>;
 
-constexpr SinkKind kPrimary = SinkKind::kPrimary, kSecondary = SinkKind::kSecondary,
-                   kNoise = SinkKind::kNoise;
+constexpr v1::SinkKind kPrimary = v1::SINK_KIND_PRIMARY, kSecondary = v1::SINK_KIND_SECONDARY,
+                       kNoise = v1::SINK_KIND_NOISE;
 
 std::filesystem::path Fixture(const std::string& name) {
   const char* folder = std::getenv("SINKD_FIXTURES");
@@ -39,7 +39,7 @@ struct Reading {
   Histogram histogram;
   int64_t labelled = 0;  // sinks whose kind is the published one
   int64_t labels = 0;
-  LevelReport levels;
+  v1::LevelReport levels;
 };
 
 Reading Read(std::istream& lines, const PublishedRowFormat& format) {
@@ -51,19 +51,19 @@ Reading Read(std::istream& lines, const PublishedRowFormat& format) {
     EXPECT_TRUE(row.ok()) << row.status();
     if (!row.ok()) continue;
     EXPECT_TRUE(summary.Add(row->record).ok());
-    std::vector<Sink> sinks = row->record.sinks;
-    sinks.push_back(row->record.primary);
+    std::vector<v1::Sink> sinks(row->record.sinks().begin(), row->record.sinks().end());
+    sinks.push_back(row->record.primary());
     EXPECT_EQ(sinks.size(), row->labels.size());
-    for (const Sink& sink : sinks) {
-      const auto kind = KindOfPublishedLabel(row->labels.at(sink.position));
+    for (const v1::Sink& sink : sinks) {
+      const auto kind = KindOfPublishedLabel(row->labels.at(sink.position()));
       EXPECT_TRUE(kind.ok()) << kind.status();
       ++reading.labels;
-      if (kind.ok() && *kind == sink.kind) ++reading.labelled;
+      if (kind.ok() && *kind == sink.kind()) ++reading.labelled;
     }
   }
-  reading.levels = *summary.Report().levels;
-  for (const LevelCount& c : reading.levels.counts) {
-    reading.histogram[{c.level.l_start, c.level.lifetime, c.kind}] = c.count;
+  reading.levels = summary.Report().levels();
+  for (const v1::LevelCount& c : reading.levels.counts()) {
+    reading.histogram[{c.l_start(), c.lifetime(), c.kind()}] = c.count();
   }
   return reading;
 }
@@ -159,8 +159,8 @@ TEST(PublishedRows, OfASmallTableGiveItsHistogramAndLabels) {
                                             {{18, 5, kSecondary}, 1},
                                             {{18, 4, kNoise}, 1}}));
     EXPECT_EQ(reading.labelled, 6);
-    EXPECT_EQ(reading.levels.positions, 240);
-    EXPECT_EQ(reading.levels.samples_with_secondary, 1);
+    EXPECT_EQ(reading.levels.positions(), 240);
+    EXPECT_EQ(reading.levels.samples_with_secondary(), 1);
   }
 }
 
@@ -168,16 +168,16 @@ TEST(PublishedRows, BecomeRecordsWithSinksInOrder) {
   const std::string table = OwnTable();
   const auto row = ParsePublishedRow(table.substr(0, table.find('\n')), 1, {.layers = 40});
   ASSERT_TRUE(row.ok()) << row.status();
-  const SampleRecord& record = row->record;
-  EXPECT_EQ(record.sample_index, 4);
-  EXPECT_EQ(record.positions, 120);
-  EXPECT_EQ(record.prompt_tokens, 50);
-  EXPECT_EQ(record.window_start, 3);
-  EXPECT_EQ(record.window_end, 38);
-  ASSERT_EQ(record.sinks.size(), 4u);
-  EXPECT_EQ(record.sinks[1].position, 9);  // not in the order of text, where 100 precedes 9
-  EXPECT_EQ(record.sinks[3].position, 100);
-  EXPECT_EQ(record.sinks[3].token_id, 220);
+  const v1::SampleRecord& record = row->record;
+  EXPECT_EQ(record.sample_index(), 4);
+  EXPECT_EQ(record.positions(), 120);
+  EXPECT_EQ(record.prompt_tokens(), 50);
+  EXPECT_EQ(record.window_start(), 3);
+  EXPECT_EQ(record.window_end(), 38);
+  ASSERT_EQ(record.sinks_size(), 4);
+  EXPECT_EQ(record.sinks(1).position(), 9);  // not in the order of text, where 100 precedes 9
+  EXPECT_EQ(record.sinks(3).position(), 100);
+  EXPECT_EQ(record.sinks(3).token_id(), 220);
   EXPECT_EQ(row->labels.at(20), "cliff");
 }
 

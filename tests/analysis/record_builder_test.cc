@@ -2,6 +2,8 @@
 #include "server/analysis/record_builder.h"
 
 #include <iostream>
+#include <iterator>
+#include <span>
 
 #include <gmock/gmock.h>
 
@@ -23,63 +25,69 @@ void CompareScore(const std::optional<double>& score, const Json& expected) {
   }
 }
 
-void CompareSink(const Sink& sink, const Json& e) {
-  EXPECT_EQ(sink.position, e["position"]);
-  EXPECT_EQ(sink.token_id, e["token_id"]);
-  EXPECT_EQ(sink.token_text, "token " + std::to_string(sink.token_id));
-  EXPECT_EQ(NameOf(sink.kind), e["kind"].get<std::string>());
-  EXPECT_EQ(sink.layers, e["layers"].get<std::vector<int32_t>>());
-  EXPECT_EQ(sink.level, (Level{e["l_start"], e["lifetime"]}));
-  EXPECT_EQ(sink.contiguous, e["contiguous"]);
-  EXPECT_LE(RelativeDifference(sink.margin, e["margin"]), kRounding);
-  EXPECT_EQ(sink.mlp_norm, e["mlp_norm"]);
-  EXPECT_EQ(sink.state_norm, e["state_norm"]);
-  CompareScore(sink.score, e["score"]);
-  CompareScore(sink.score_maximum, e["score_maximum"]);
+void CompareSink(const v1::Sink& sink, const Json& e) {
+  EXPECT_EQ(sink.position(), e["position"]);
+  EXPECT_EQ(sink.token_id(), e["token_id"]);
+  EXPECT_EQ(sink.token_text(), "token " + std::to_string(sink.token_id()));
+  EXPECT_EQ(NameOf(sink.kind()), e["kind"].get<std::string>());
+  EXPECT_THAT(sink.layers(), testing::ElementsAreArray(e["layers"].get<std::vector<int32_t>>()));
+  EXPECT_EQ(LevelOf(sink), (Level{e["l_start"], e["lifetime"]}));
+  EXPECT_EQ(sink.contiguous(), e["contiguous"]);
+  EXPECT_LE(RelativeDifference(sink.margin(), e["margin"]), kRounding);
+  EXPECT_EQ(sink.mlp_norm(), e["mlp_norm"]);
+  EXPECT_EQ(sink.state_norm(), e["state_norm"]);
+  CompareScore(ScoreOf(sink), e["score"]);
+  EXPECT_EQ(sink.has_score_maximum(), sink.has_score());
+  if (sink.has_score_maximum()) CompareScore(sink.score_maximum(), e["score_maximum"]);
   const auto curve = e["score_curve"].get<std::vector<double>>();
-  ASSERT_EQ(sink.score_curve.size(), curve.size());
-  for (size_t l = 0; l < curve.size(); ++l) EXPECT_NEAR(sink.score_curve[l], curve[l], 1e-7);
+  ASSERT_EQ(sink.score_curve_size(), std::ssize(curve));
+  for (size_t l = 0; l < curve.size(); ++l) {
+    EXPECT_NEAR(sink.score_curve(static_cast<int>(l)), curve[l], 1e-7);
+  }
 }
 
-void CompareSinkRate(const SinkRateCounts& counts, const Json& e) {
-  ASSERT_EQ(counts.left_out, e["left_out"]);
-  if (counts.left_out) return;
-  EXPECT_EQ(counts.hits, e["hits"].get<std::vector<int64_t>>());
-  EXPECT_EQ(counts.cells, e["cells"]);
-  EXPECT_EQ(counts.undefined, e["undefined"]);
+void CompareSinkRate(const v1::SinkRateCounts& counts, const Json& e) {
+  ASSERT_EQ(counts.left_out(), e["left_out"].get<bool>());
+  if (counts.left_out()) return;
+  EXPECT_THAT(counts.hits(), testing::ElementsAreArray(e["hits"].get<std::vector<int64_t>>()));
+  EXPECT_EQ(counts.cells(), e["cells"]);
+  EXPECT_EQ(counts.undefined(), e["undefined"]);
 }
 
-void CompareCurves(const CompensationCurves& curves, const Json& e) {
-  const auto compare = [&](const std::vector<float>& ours, const char* name) {
+void CompareCurves(const v1::CompensationCurves& curves, const Json& e) {
+  const auto compare = [&](const google::protobuf::RepeatedField<float>& values, const char* name) {
+    const std::span<const float> ours = SpanOf(values);
     const auto expected = e[name].get<std::vector<float>>();
     ASSERT_EQ(ours.size(), expected.size());
     for (size_t l = 0; l < ours.size(); ++l) {
       EXPECT_LE(std::fabs(ours[l] - expected[l]), 2e-7f * std::fabs(expected[l])) << name << l;
     }
   };
-  compare(curves.primary, "primary");
-  compare(curves.secondary, "secondary");
-  compare(curves.rest, "rest");
-  compare(curves.primary_norm, "primary_norm");
+  compare(curves.primary(), "primary");
+  compare(curves.secondary(), "secondary");
+  compare(curves.rest(), "rest");
+  compare(curves.primary_norm(), "primary_norm");
 }
 
-void CompareLearnedSinks(const std::vector<float>& mass, const Json& e) {
+void CompareLearnedSinks(std::span<const float> mass, const Json& e) {
   const auto expected = e.get<std::vector<float>>();
   ASSERT_EQ(mass.size(), expected.size());
   for (size_t l = 0; l < mass.size(); ++l) EXPECT_NEAR(mass[l], expected[l], 2e-7) << l;
 }
 
-void CompareRecord(const SampleRecord& record, const Json& e) {
-  CompareSink(record.primary, e["primary"]);
-  EXPECT_EQ(record.window_start, e["window"][0]);
-  EXPECT_EQ(record.window_end, e["window"][1]);
-  EXPECT_EQ(record.undecided, e["undecided"]);
-  ASSERT_EQ(record.sinks.size(), e["sinks"].size());
-  for (size_t i = 0; i < record.sinks.size(); ++i) CompareSink(record.sinks[i], e["sinks"][i]);
-  ASSERT_TRUE(record.sink_rate && record.compensation);
-  CompareSinkRate(*record.sink_rate, e["sink_rate"]);
-  CompareCurves(*record.compensation, e["compensation"]);
-  CompareLearnedSinks(record.learned_sink_mass, e["learned_sink_mass"]);
+void CompareRecord(const v1::SampleRecord& record, const Json& e) {
+  CompareSink(record.primary(), e["primary"]);
+  EXPECT_EQ(record.window_start(), e["window"][0]);
+  EXPECT_EQ(record.window_end(), e["window"][1]);
+  EXPECT_EQ(record.undecided(), e["undecided"].get<bool>());
+  ASSERT_EQ(record.sinks_size(), std::ssize(e["sinks"]));
+  for (int i = 0; i < record.sinks_size(); ++i) {
+    CompareSink(record.sinks(i), e["sinks"][static_cast<size_t>(i)]);
+  }
+  ASSERT_TRUE(record.has_sink_rate() && record.has_compensation());
+  CompareSinkRate(record.sink_rate(), e["sink_rate"]);
+  CompareCurves(record.compensation(), e["compensation"]);
+  CompareLearnedSinks(SpanOf(record.learned_sink_mass()), e["learned_sink_mass"]);
 }
 
 TEST(RecordBuilder, EqualsTheDefinitionsOnRandomTraces) {
@@ -92,7 +100,7 @@ TEST(RecordBuilder, EqualsTheDefinitionsOnRandomTraces) {
       const auto record = RecordOf(spec, sample);
       ASSERT_TRUE(record.ok()) << record.status();
       CompareRecord(*record, sample["record"]);
-      sinks += record->sinks.size();
+      sinks += static_cast<size_t>(record->sinks_size());
     }
   }
   std::cout << samples << " traces, " << sinks << " sinks\n";
@@ -135,7 +143,7 @@ class FineTrace : public testing::Test {
     trace_.attention_self.assign(12, 0.5);
   }
 
-  absl::StatusOr<SampleRecord> Build() {
+  absl::StatusOr<v1::SampleRecord> Build() {
     return BuildRecord(spec_, {.token_ids = ids_}, trace_, nullptr);
   }
 
@@ -147,9 +155,9 @@ class FineTrace : public testing::Test {
 TEST_F(FineTrace, NeedsNoTokenText) {
   const auto record = Build();
   ASSERT_TRUE(record.ok()) << record.status();
-  EXPECT_EQ(record->primary.token_id, 7);
-  EXPECT_EQ(record->primary.token_text, "");
-  EXPECT_TRUE(record->sinks.empty());
+  EXPECT_EQ(record->primary().token_id(), 7);
+  EXPECT_EQ(record->primary().token_text(), "");
+  EXPECT_TRUE(record->sinks().empty());
 }
 
 TEST_F(FineTrace, RefusesAModelOfOneLayer) {
@@ -200,56 +208,62 @@ TEST_F(FineTrace, IsRefusedWithAnotherNumberOfTokens) {
 
 TEST_F(FineTrace, LeavesScoresEmptyWhenNobodyAskedForThem) {
   spec_.clear_scores();
-  EXPECT_FALSE(Build()->primary.score);
+  EXPECT_FALSE(Build()->primary().has_score());
 }
 
 TEST_F(FineTrace, GivesTheMassOfLearnedSinksPerBlockAsTheMeanOverHeads) {
-  EXPECT_THAT(Build()->learned_sink_mass, testing::IsEmpty());
+  EXPECT_THAT(Build()->learned_sink_mass(), testing::IsEmpty());
   trace_.heads = 2;
   trace_.attention_sum.resize(24, 0.5);
   trace_.attention_self.resize(24, 0.5);
   trace_.learned_sink_mass = {0.25, 0.75, 0, 0.125, 1, 1};
-  EXPECT_THAT(Build()->learned_sink_mass, testing::ElementsAre(0.5, 0.0625, 1));
+  EXPECT_THAT(Build()->learned_sink_mass(), testing::ElementsAre(0.5, 0.0625, 1));
   spec_.clear_scores();
-  EXPECT_THAT(Build()->learned_sink_mass, testing::IsEmpty());
+  EXPECT_THAT(Build()->learned_sink_mass(), testing::IsEmpty());
   spec_ = SpecFrom("compensation {}");
-  EXPECT_THAT(Build()->learned_sink_mass, testing::ElementsAre(0.5, 0.0625, 1));
+  EXPECT_THAT(Build()->learned_sink_mass(), testing::ElementsAre(0.5, 0.0625, 1));
 }
 
 // A trace whose blocks without softmax attention hold what must not be read.
 TEST_F(FineTrace, TakesAttentionOverTheBlocksThatHaveIt) {
   spec_ = SpecFrom("scores { curves: true } compensation {} sink_rate {}");
-  const SampleRecord all = *Build();
-  EXPECT_THAT(all.attention_blocks, testing::IsEmpty());
+  const v1::SampleRecord all = *Build();
+  EXPECT_THAT(all.attention_blocks(), testing::IsEmpty());
   trace_.attention_blocks = {1};
-  const SampleRecord one = *Build();
-  EXPECT_THAT(one.attention_blocks, testing::ElementsAre(1));
-  EXPECT_EQ(one.sinks.size(), all.sinks.size());
-  ASSERT_EQ(all.primary.score_curve.size(), 3u);
-  EXPECT_THAT(one.primary.score_curve, testing::ElementsAre(all.primary.score_curve[1]));
-  EXPECT_EQ(one.sink_rate->cells, trace_.heads);
-  EXPECT_THAT(one.compensation->rest, testing::ElementsAre(all.compensation->rest[1]));
-  EXPECT_EQ(one.compensation->primary_norm, all.compensation->primary_norm);
+  const v1::SampleRecord one = *Build();
+  EXPECT_THAT(one.attention_blocks(), testing::ElementsAre(1));
+  EXPECT_EQ(one.sinks_size(), all.sinks_size());
+  ASSERT_EQ(all.primary().score_curve_size(), 3);
+  EXPECT_THAT(one.primary().score_curve(), testing::ElementsAre(all.primary().score_curve(1)));
+  EXPECT_EQ(one.sink_rate().cells(), trace_.heads);
+  EXPECT_THAT(one.compensation().rest(), testing::ElementsAre(all.compensation().rest(1)));
+  EXPECT_THAT(one.compensation().primary_norm(),
+              testing::ElementsAreArray(all.compensation().primary_norm()));
   trace_.attention_blocks = {0};  // reads no layer
-  EXPECT_FALSE(Build()->primary.score);
-  EXPECT_FALSE(Build()->primary.score_maximum);
+  EXPECT_FALSE(Build()->primary().has_score());
+  EXPECT_FALSE(Build()->primary().has_score_maximum());
 }
 
 TEST_F(FineTrace, GivesTheMeansOfGatesByBlockAndHead) {
-  EXPECT_FALSE(Build()->gates);
+  EXPECT_FALSE(Build()->has_gates());
   trace_.attention_blocks = {2};
   trace_.gates.assign(12, 0);
   const std::vector<float> last = {0.5, 0.25, 0, 0.125};
   std::copy(last.begin(), last.end(), trace_.gates.begin() + 8);
-  SampleRecord record = *Build();
-  ASSERT_TRUE(record.gates);
-  EXPECT_THAT(record.gates->all, testing::ElementsAre(0.21875));
-  EXPECT_THAT(record.gates->primary, testing::ElementsAre(0.5));
-  EXPECT_THAT(record.gates->secondary, testing::IsEmpty());
-  record.sinks = {{.position = 1, .kind = SinkKind::kSecondary},
-                  {.position = 2, .kind = SinkKind::kNoise},
-                  {.position = 3, .kind = SinkKind::kSecondary}};
-  EXPECT_THAT(MakeGateMeans(trace_, record)->secondary, testing::ElementsAre(0.1875));
+  v1::SampleRecord record = *Build();
+  ASSERT_TRUE(record.has_gates());
+  EXPECT_THAT(record.gates().all(), testing::ElementsAre(0.21875));
+  EXPECT_THAT(record.gates().primary(), testing::ElementsAre(0.5));
+  EXPECT_THAT(record.gates().secondary(), testing::IsEmpty());
+  record.clear_gates();
+  for (const v1::SinkKind kind :
+       {v1::SINK_KIND_SECONDARY, v1::SINK_KIND_NOISE, v1::SINK_KIND_SECONDARY}) {
+    v1::Sink& sink = *record.add_sinks();
+    sink.set_position(record.sinks_size());
+    sink.set_kind(kind);
+  }
+  FillGateMeans(trace_, record);
+  EXPECT_THAT(record.gates().secondary(), testing::ElementsAre(0.1875));
 }
 
 TEST_F(FineTrace, IsRefusedWithAMassOfLearnedSinksOfAnotherSizeOrThatIsNotFinite) {
@@ -265,8 +279,8 @@ TEST_F(FineTrace, CountsCloseCallsInBfloat16AsUndecided) {
   const auto build = [&](bool bfloat16) {
     return BuildRecord(spec_, {.token_ids = ids_, .bfloat16 = bfloat16}, trace_, nullptr);
   };
-  EXPECT_TRUE(build(true)->undecided);
-  EXPECT_FALSE(build(false)->undecided);
+  EXPECT_TRUE(build(true)->undecided());
+  EXPECT_FALSE(build(false)->undecided());
 }
 
 }  // namespace

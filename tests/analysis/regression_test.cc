@@ -36,39 +36,41 @@ class Differences {
   std::map<std::string, double> largest_;
 };
 
-void CompareCoefficient(const Coefficient& c, const Json& e, const std::string& where,
+void CompareCoefficient(const v1::Coefficient& c, const Json& e, const std::string& where,
                         Differences& differences) {
-  const double unit = c.standard_error;
-  differences.Compare("coefficient", c.value, e["value"], unit, where);
-  differences.Compare("standard error", c.standard_error, e["standard_error"], 0, where);
-  differences.Compare("t", c.t, e["t"], 1, where);
-  differences.Compare("p", c.p, e["p"], 1e-300, where);
-  differences.Compare("interval", c.lower, e["lower"], unit, where);
-  differences.Compare("interval", c.upper, e["upper"], unit, where);
+  const double unit = c.standard_error();
+  differences.Compare("coefficient", c.value(), e["value"], unit, where);
+  differences.Compare("standard error", c.standard_error(), e["standard_error"], 0, where);
+  differences.Compare("t", c.t(), e["t"], 1, where);
+  differences.Compare("p", c.p(), e["p"], 1e-300, where);
+  differences.Compare("interval", c.lower(), e["lower"], unit, where);
+  differences.Compare("interval", c.upper(), e["upper"], unit, where);
 }
 
-void CompareFit(const Fit& fit, const Json& e, const std::string& where, Differences& differences) {
-  EXPECT_EQ(fit.n, e["n"]) << where;
-  EXPECT_EQ(fit.left_out, e["left_out"]) << where;
-  ASSERT_EQ(fit.undefined, e["undefined"]) << where;
-  if (!fit.undefined.empty()) return;
-  CompareCoefficient(fit.intercept, e["intercept"], where + " intercept", differences);
-  CompareCoefficient(fit.slope, e["slope"], where + " slope", differences);
-  differences.Compare("R2", fit.r_squared, e["r_squared"], 1 / static_cast<double>(fit.n), where);
-  differences.Compare("residual deviation", fit.residual_deviation, e["residual_deviation"], 0,
+void CompareFit(const v1::Fit& fit, const Json& e, const std::string& where,
+                Differences& differences) {
+  EXPECT_EQ(fit.n(), e["n"]) << where;
+  EXPECT_EQ(fit.left_out(), e["left_out"]) << where;
+  ASSERT_EQ(fit.undefined(), e["undefined"]) << where;
+  if (!fit.undefined().empty()) return;
+  CompareCoefficient(fit.intercept(), e["intercept"], where + " intercept", differences);
+  CompareCoefficient(fit.slope(), e["slope"], where + " slope", differences);
+  differences.Compare("R2", fit.r_squared(), e["r_squared"], 1 / static_cast<double>(fit.n()),
                       where);
-  ASSERT_TRUE(fit.aic) << where;
-  differences.Compare("AIC", *fit.aic, e["aic"], 1, where);
+  differences.Compare("residual deviation", fit.residual_deviation(), e["residual_deviation"], 0,
+                      where);
+  ASSERT_TRUE(fit.has_aic()) << where;
+  differences.Compare("AIC", fit.aic(), e["aic"], 1, where);
 }
 
-void CompareCorrelation(const Correlation& c, const Json& e, const std::string& where,
+void CompareCorrelation(const v1::Correlation& c, const Json& e, const std::string& where,
                         Differences& differences) {
-  EXPECT_EQ(c.n, e["n"]) << where;
-  ASSERT_EQ(c.undefined, e["undefined"]) << where;
-  if (!c.undefined.empty()) return;
-  differences.Compare(where.ends_with("pearson") ? "Pearson" : "Spearman", c.value, e["value"],
-                      1 / std::sqrt(static_cast<double>(c.n)), where);
-  differences.Compare("p of a correlation", c.p, e["p"], 1e-300, where);
+  EXPECT_EQ(c.n(), e["n"]) << where;
+  ASSERT_EQ(c.undefined(), e["undefined"]) << where;
+  if (!c.undefined().empty()) return;
+  differences.Compare(where.ends_with("pearson") ? "Pearson" : "Spearman", c.value(), e["value"],
+                      1 / std::sqrt(static_cast<double>(c.n())), where);
+  differences.Compare("p of a correlation", c.p(), e["p"], 1e-300, where);
 }
 
 TEST(Regression, EqualsTheFormulasOnRandomAndHardData) {
@@ -79,17 +81,17 @@ TEST(Regression, EqualsTheFormulasOnRandomAndHardData) {
     const auto x = data["x"].get<std::vector<double>>(), y = data["y"].get<std::vector<double>>();
     std::vector<RegressionPoint> points;
     for (size_t i = 0; i < x.size(); ++i) points.push_back({x[i], y[i]});
-    const RegressionResult result = Regress(points);
+    const v1::RegressionResult result = Regress(points);
     const std::string name = data["name"];
-    ASSERT_EQ(result.fits.size(), 4u);
-    for (size_t form = 0; form < 4; ++form) {
-      EXPECT_EQ(static_cast<size_t>(result.fits[form].form), form);
-      const Json& expected = data["fits"][form];
-      CompareFit(result.fits[form], expected, name + ", " + expected["form"].get<std::string>(),
+    ASSERT_EQ(result.fits_size(), 4);
+    for (int form = 0; form < 4; ++form) {
+      EXPECT_EQ(result.fits(form).form(), form + v1::REGRESSION_FORM_LINEAR_LOG);
+      const Json& expected = data["fits"][static_cast<size_t>(form)];
+      CompareFit(result.fits(form), expected, name + ", " + expected["form"].get<std::string>(),
                  differences);
     }
-    CompareCorrelation(result.pearson, data["pearson"], name + ", pearson", differences);
-    CompareCorrelation(result.spearman, data["spearman"], name + ", spearman", differences);
+    CompareCorrelation(result.pearson(), data["pearson"], name + ", pearson", differences);
+    CompareCorrelation(result.spearman(), data["spearman"], name + ", spearman", differences);
   }
   std::cout << oracle["cases"].size() << " data sets, 4 fits and 2 correlations each\n";
   EXPECT_GE(oracle["cases"].size(), 90u);
@@ -105,41 +107,44 @@ TEST(Regression, TakesTheIntervalsWidthFromStudent) {
 TEST(Regression, KnowsAPerfectFit) {
   std::vector<RegressionPoint> points;
   for (const double x : {1.0, 2.0, 3.0, 5.0, 8.0}) points.push_back({x, 0.1 + x / 3});
-  const Fit fit = FitForm(RegressionForm::kLinear, points);
-  EXPECT_EQ(fit.undefined, "");
-  EXPECT_NEAR(fit.slope.value, 1.0 / 3, 1e-15);
-  EXPECT_EQ(fit.slope.standard_error, 0);
-  EXPECT_TRUE(std::isinf(fit.slope.t) && fit.slope.t > 0);
-  EXPECT_EQ(fit.slope.p, 0);
-  EXPECT_EQ(fit.slope.lower, fit.slope.upper);
-  EXPECT_EQ(fit.r_squared, 1);
-  EXPECT_EQ(fit.residual_deviation, 0);
-  EXPECT_FALSE(fit.aic);
+  const v1::Fit fit = FitForm(v1::REGRESSION_FORM_LINEAR, points);
+  EXPECT_EQ(fit.undefined(), "");
+  EXPECT_NEAR(fit.slope().value(), 1.0 / 3, 1e-15);
+  EXPECT_EQ(fit.slope().standard_error(), 0);
+  EXPECT_TRUE(std::isinf(fit.slope().t()) && fit.slope().t() > 0);
+  EXPECT_EQ(fit.slope().p(), 0);
+  EXPECT_EQ(fit.slope().lower(), fit.slope().upper());
+  EXPECT_EQ(fit.r_squared(), 1);
+  EXPECT_EQ(fit.residual_deviation(), 0);
+  EXPECT_FALSE(fit.has_aic());
 }
 
 TEST(Regression, CallsAPerfectCorrelationOne) {
   const std::vector<double> x = {1, 2, 4, 8}, down = {0.7, 0.4, -0.2, -1.4}, convex = {1, 3, 9, 99};
-  EXPECT_EQ(Pearson(x, down).value, -1);
-  EXPECT_EQ(Pearson(x, down).p, 0);
-  EXPECT_EQ(Spearman(x, convex).value, 1);
-  EXPECT_EQ(Spearman(x, convex).p, 0);
+  EXPECT_EQ(Pearson(x, down).value(), -1);
+  EXPECT_EQ(Pearson(x, down).p(), 0);
+  EXPECT_EQ(Spearman(x, convex).value(), 1);
+  EXPECT_EQ(Spearman(x, convex).p(), 0);
 }
 
 TEST(Regression, DoesNotTakeDataThatDifferByRoundingsForALine) {
   const double next = std::nextafter(1e8, 2e8);
   const std::vector<double> x = {1, 2, 3, 4, 5}, y = {1e8, next, 1e8, 1e8, next};
-  EXPECT_LT(std::fabs(Pearson(x, y).value), 0.9);
+  EXPECT_LT(std::fabs(Pearson(x, y).value()), 0.9);
 }
 
 TEST(Regression, SaysWhyItIsUndefinedInsteadOfNan) {
   const std::vector<double> three = {1, 2, 3}, two = {1, 2}, bad = {1, 2, std::nan("")};
-  EXPECT_EQ(Pearson(two, two).undefined, "fewer than 3 points");
-  EXPECT_EQ(Pearson(three, two).undefined, "x and y differ in length");
-  EXPECT_EQ(Spearman(three, bad).undefined, "a value is not finite");
-  EXPECT_EQ(Pearson(bad, three).undefined, "a value is not finite");
-  const Correlation none = Pearson(two, two);
-  EXPECT_EQ(none.value, 0);
-  EXPECT_EQ(none.p, 1);
+  EXPECT_EQ(Pearson(two, two).undefined(), "fewer than 3 points");
+  EXPECT_EQ(Pearson(three, two).undefined(), "x and y differ in length");
+  EXPECT_EQ(Spearman(three, bad).undefined(), "a value is not finite");
+  EXPECT_EQ(Pearson(bad, three).undefined(), "a value is not finite");
+  const v1::Correlation none = Pearson(two, two);
+  EXPECT_FALSE(none.has_value() || none.has_p());
+  const v1::Fit fit = FitForm(v1::REGRESSION_FORM_LOG_LOG, std::vector<RegressionPoint>{{0, 1}});
+  EXPECT_EQ(fit.undefined(), "fewer than 3 points");
+  EXPECT_EQ(fit.left_out(), 1);
+  EXPECT_FALSE(fit.has_intercept() || fit.has_slope() || fit.has_r_squared() || fit.has_aic());
 }
 
 }  // namespace

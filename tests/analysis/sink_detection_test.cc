@@ -81,7 +81,7 @@ struct KindCase {
   Level level;
   Window window;
   int64_t layers;
-  SinkKind kind;
+  v1::SinkKind kind;
 };
 void PrintTo(const KindCase& c, std::ostream* out) {
   *out << "level " << c.level.l_start << ", " << c.level.lifetime;
@@ -97,24 +97,24 @@ TEST_P(Kind, FollowsTheRuleAtItsEdges) {
 constexpr v1::KindRule kW = v1::KIND_RULE_WINDOW, kP = v1::KIND_RULE_PUBLISHED;
 INSTANTIATE_TEST_SUITE_P(
     Sinks, Kind,
-    testing::Values(KindCase{kW, {4, 20}, {4, 34}, 36, SinkKind::kPrimary},    // exactly 2/3 of 30
-                    KindCase{kW, {5, 20}, {4, 34}, 36, SinkKind::kPrimary},    // start + 1
-                    KindCase{kW, {6, 20}, {4, 34}, 36, SinkKind::kSecondary},  // start + 2
-                    KindCase{kW, {4, 19}, {4, 34}, 36, SinkKind::kSecondary},
-                    KindCase{kW, {4, 21}, {4, 35}, 36, SinkKind::kPrimary},  // 21 >= 20.67
-                    KindCase{kW, {4, 20}, {4, 35}, 36, SinkKind::kSecondary},
-                    KindCase{kW, {9, 4}, {4, 34}, 36, SinkKind::kNoise},
-                    KindCase{kW, {9, 5}, {4, 34}, 36, SinkKind::kSecondary},  // over 4
-                    KindCase{kW, {9, 4}, {4, 28}, 36, SinkKind::kNoise},      // exactly 24/6
-                    KindCase{kW, {9, 4}, {4, 27}, 36, SinkKind::kSecondary},  // over 23/6
-                    KindCase{kW, {9, 1}, {4, 10}, 36, SinkKind::kNoise},      // exactly 6/6
-                    KindCase{kW, {8, 1}, {4, 9}, 36, SinkKind::kSecondary},   // over 5/6
-                    KindCase{kP, {4, 33}, {4, 47}, 48, SinkKind::kPrimary},   // L - 15
-                    KindCase{kP, {30, 32}, {4, 47}, 48, SinkKind::kSecondary},
-                    KindCase{kP, {30, 5}, {4, 47}, 48, SinkKind::kSecondary},
-                    KindCase{kP, {4, 4}, {4, 47}, 48, SinkKind::kNoise},
-                    KindCase{kP, {4, 4}, {4, 18}, 19, SinkKind::kPrimary},
-                    KindCase{kP, {4, 1}, {4, 18}, 15, SinkKind::kPrimary}));
+    testing::Values(KindCase{kW, {4, 20}, {4, 34}, 36, v1::SINK_KIND_PRIMARY},  // exactly 2/3 of 30
+                    KindCase{kW, {5, 20}, {4, 34}, 36, v1::SINK_KIND_PRIMARY},  // start + 1
+                    KindCase{kW, {6, 20}, {4, 34}, 36, v1::SINK_KIND_SECONDARY},  // start + 2
+                    KindCase{kW, {4, 19}, {4, 34}, 36, v1::SINK_KIND_SECONDARY},
+                    KindCase{kW, {4, 21}, {4, 35}, 36, v1::SINK_KIND_PRIMARY},  // 21 >= 20.67
+                    KindCase{kW, {4, 20}, {4, 35}, 36, v1::SINK_KIND_SECONDARY},
+                    KindCase{kW, {9, 4}, {4, 34}, 36, v1::SINK_KIND_NOISE},
+                    KindCase{kW, {9, 5}, {4, 34}, 36, v1::SINK_KIND_SECONDARY},  // over 4
+                    KindCase{kW, {9, 4}, {4, 28}, 36, v1::SINK_KIND_NOISE},      // exactly 24/6
+                    KindCase{kW, {9, 4}, {4, 27}, 36, v1::SINK_KIND_SECONDARY},  // over 23/6
+                    KindCase{kW, {9, 1}, {4, 10}, 36, v1::SINK_KIND_NOISE},      // exactly 6/6
+                    KindCase{kW, {8, 1}, {4, 9}, 36, v1::SINK_KIND_SECONDARY},   // over 5/6
+                    KindCase{kP, {4, 33}, {4, 47}, 48, v1::SINK_KIND_PRIMARY},   // L - 15
+                    KindCase{kP, {30, 32}, {4, 47}, 48, v1::SINK_KIND_SECONDARY},
+                    KindCase{kP, {30, 5}, {4, 47}, 48, v1::SINK_KIND_SECONDARY},
+                    KindCase{kP, {4, 4}, {4, 47}, 48, v1::SINK_KIND_NOISE},
+                    KindCase{kP, {4, 4}, {4, 18}, 19, v1::SINK_KIND_PRIMARY},
+                    KindCase{kP, {4, 1}, {4, 18}, 15, v1::SINK_KIND_PRIMARY}));
 
 // Position 0 shows from layer 1 to 3, the window is [1, 4).
 class Sinks : public testing::Test {
@@ -123,7 +123,7 @@ class Sinks : public testing::Test {
       : trace_(TraceOf({{1, 1, 1, 1}, {90, 2, 3, 4}, {91, 2, 3, 4}, {92, 2, 3, 4}, {1, 1, 1, 1}})) {
   }
 
-  std::vector<Sink> Find() { return FindSinks(parameters_, trace_, 0, FindWindow(trace_, 0)); }
+  std::vector<v1::Sink> Find() { return FindSinks(parameters_, trace_, 0, FindWindow(trace_, 0)); }
 
   Trace trace_;
   v1::DetectionParameters parameters_ = SpecFrom("").detection();
@@ -140,7 +140,7 @@ TEST_F(Sinks, NeedACosineOverTheThreshold) {
 TEST_F(Sinks, CanPointTheOppositeWay) {
   SetCosine(trace_, 2, 0, 3, -0.99f);
   ASSERT_THAT(Find(), SizeIs(1));
-  EXPECT_EQ(Find()[0].position, 3);
+  EXPECT_EQ(Find()[0].position(), 3);
 }
 
 TEST_F(Sinks, CountOnlyLayersOfTheWindow) {
@@ -152,30 +152,30 @@ TEST_F(Sinks, CountOnlyLayersOfTheWindow) {
 TEST_F(Sinks, MayHaveGapsThatTheirLifetimeDoesNotCount) {
   SetCosine(trace_, 1, 0, 2, 0.95f);
   SetCosine(trace_, 3, 0, 2, 0.95f);
-  const std::vector<Sink> sinks = Find();
+  const std::vector<v1::Sink> sinks = Find();
   ASSERT_THAT(sinks, SizeIs(1));
-  EXPECT_THAT(sinks[0].layers, ElementsAre(1, 3));
-  EXPECT_EQ(sinks[0].level, (Level{1, 2}));
-  EXPECT_FALSE(sinks[0].contiguous);
-  EXPECT_NEAR(sinks[0].margin, 0.05, 1e-7);
-  EXPECT_EQ(sinks[0].mlp_norm, 3);
+  EXPECT_THAT(sinks[0].layers(), ElementsAre(1, 3));
+  EXPECT_EQ(LevelOf(sinks[0]), (Level{1, 2}));
+  EXPECT_FALSE(sinks[0].contiguous());
+  EXPECT_NEAR(sinks[0].margin(), 0.05, 1e-7);
+  EXPECT_EQ(sinks[0].mlp_norm(), 3);
 }
 
 TEST_F(Sinks, NeedTheRatioToTheMedianOfTheWholeLayer) {
   parameters_.set_min_norm_ratio(1);  // the median of 2, 3, 4, 90 is 3.5
   for (const int64_t t : {1, 2, 3}) SetCosine(trace_, 2, 0, t, 1);
-  const std::vector<Sink> sinks = Find();
+  const std::vector<v1::Sink> sinks = Find();
   ASSERT_THAT(sinks, SizeIs(1));
-  EXPECT_EQ(sinks[0].position, 3);
+  EXPECT_EQ(sinks[0].position(), 3);
   parameters_.set_min_norm_ratio(4 / 3.5);  // met exactly
   EXPECT_THAT(Find(), SizeIs(1));
 }
 
 TEST_F(Sinks, LieAfterThePrimaryOne) {
   for (int64_t t = 0; t < 4; ++t) SetCosine(trace_, 2, 1, t, 1);
-  const std::vector<Sink> sinks = FindSinks(parameters_, trace_, 1, {1, 4});
+  const std::vector<v1::Sink> sinks = FindSinks(parameters_, trace_, 1, {1, 4});
   ASSERT_THAT(sinks, SizeIs(2));
-  EXPECT_EQ(sinks[0].position, 2);
+  EXPECT_EQ(sinks[0].position(), 2);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "audit_samples.h"
 
 #include <fstream>
-#include <numeric>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -12,37 +11,38 @@ namespace {
 
 constexpr int32_t kBlocks = 30;
 
-void AddCurves(SampleRecord& record, int32_t weakest, double norm) {
-  CompensationCurves& curves = record.compensation.emplace();
-  for (int32_t l = 0; l < record.layers; ++l) {
+void AddCurves(v1::SampleRecord& record, int32_t weakest, double norm) {
+  v1::CompensationCurves& curves = *record.mutable_compensation();
+  for (int32_t l = 0; l < record.layers(); ++l) {
     const float dip = l == weakest ? 0.5F : 1.0F;
-    curves.primary.push_back(0.5F * dip);
-    curves.secondary.push_back(0.1F);
-    curves.rest.push_back(0.4F);
-    curves.primary_norm.push_back(static_cast<float>(norm) * dip);
+    curves.add_primary(0.5F * dip);
+    curves.add_secondary(0.1F);
+    curves.add_rest(0.4F);
+    curves.add_primary_norm(static_cast<float>(norm) * dip);
   }
 }
 
-SinkKind KindOf(const std::string& word) {
-  if (word == "primary") return SinkKind::kPrimary;
-  return word == "secondary" ? SinkKind::kSecondary : SinkKind::kNoise;
+v1::SinkKind KindOf(const std::string& word) {
+  if (word == "primary") return v1::SINK_KIND_PRIMARY;
+  return word == "secondary" ? v1::SINK_KIND_SECONDARY : v1::SINK_KIND_NOISE;
 }
 
-SampleRecord ReadSample(const nlohmann::json& json) {
-  SampleRecord record = MakeSample({}, json.at("positions"));
-  record.sample_id = json.at("id");
-  record.primary.score = json.at("primary_score").get<double>();
-  record.primary.state_norm = json.at("primary_norm");
-  record.outliers = OutlierTokens{.count = 1};  // as models have them; one of none has no ratio
-  AddCurves(record, json.at("weakest"), record.primary.state_norm);
+v1::SampleRecord ReadSample(const nlohmann::json& json) {
+  v1::SampleRecord record = MakeSample({}, json.at("positions"));
+  record.set_sample_id(json.at("id"));
+  record.mutable_primary()->set_score(json.at("primary_score"));
+  record.mutable_primary()->set_state_norm(json.at("primary_norm"));
+  record.mutable_outliers()->set_count(1);  // as models have them; one of none has no ratio
+  AddCurves(record, json.at("weakest"), record.primary().state_norm());
   for (const nlohmann::json& each : json.at("sinks")) {
-    Sink& sink = record.sinks.emplace_back();
-    sink.position = each.at("position");
-    sink.kind = KindOf(each.at("kind"));
-    sink.level = {.l_start = each.at("level")[0], .lifetime = each.at("level")[1]};
-    sink.layers = each.at("layers").get<std::vector<int32_t>>();
-    sink.mlp_norm = each.at("mlp_norm");
-    sink.score = each.at("score").get<double>();
+    v1::Sink& sink = *record.add_sinks();
+    sink.set_position(each.at("position"));
+    sink.set_kind(KindOf(each.at("kind")));
+    sink.set_l_start(each.at("level")[0]);
+    sink.set_lifetime(each.at("level")[1]);
+    for (const nlohmann::json& layer : each.at("layers")) sink.add_layers(layer);
+    sink.set_mlp_norm(each.at("mlp_norm"));
+    sink.set_score(each.at("score"));
   }
   return record;
 }
@@ -67,40 +67,40 @@ Policy ReadPolicyOrDie(const std::string& yaml) {
   return policy.ok() ? *policy : Policy();
 }
 
-SampleRecord MakeSample(const std::vector<Level>& levels, int64_t positions) {
-  SampleRecord record;
-  record.layers = kBlocks;
-  record.positions = positions;
-  record.window_start = 4;
-  record.window_end = kBlocks - 1;
-  record.primary.score = 0.5;
-  record.primary.state_norm = 2000;
+v1::SampleRecord MakeSample(const std::vector<Level>& levels, int64_t positions) {
+  v1::SampleRecord record;
+  record.set_layers(kBlocks);
+  record.set_positions(positions);
+  record.set_window_start(4);
+  record.set_window_end(kBlocks - 1);
+  record.mutable_primary()->set_score(0.5);
+  record.mutable_primary()->set_state_norm(2000);
   for (const Level& level : levels) {
-    Sink& sink = record.sinks.emplace_back();
-    sink.position = static_cast<int32_t>(record.sinks.size());
-    sink.kind = SinkKind::kSecondary;
-    sink.level = level;
-    sink.layers.resize(static_cast<size_t>(level.lifetime));
-    std::iota(sink.layers.begin(), sink.layers.end(), level.l_start);
-    sink.mlp_norm = 10;
-    sink.score = 0.1;
+    v1::Sink& sink = *record.add_sinks();
+    sink.set_position(record.sinks_size());
+    sink.set_kind(v1::SINK_KIND_SECONDARY);
+    sink.set_l_start(level.l_start);
+    sink.set_lifetime(level.lifetime);
+    for (int32_t i = 0; i < level.lifetime; ++i) sink.add_layers(level.l_start + i);
+    sink.set_mlp_norm(10);
+    sink.set_score(0.1);
   }
   return record;
 }
 
-std::vector<SampleRecord> PlantedSet(const std::string& name) {
+std::vector<v1::SampleRecord> PlantedSet(const std::string& name) {
   static const auto& content =
       *new nlohmann::json(nlohmann::json::parse(ReadText(SINKD_ORACLE_DIR "/audit/samples.json")));
-  std::vector<SampleRecord> records;
+  std::vector<v1::SampleRecord> records;
   for (const nlohmann::json& each : content.at("sets").at(name)) {
     records.push_back(ReadSample(each));
   }
   return records;
 }
 
-Evidence Gather(const std::vector<SampleRecord>& records, uint64_t seed) {
+Evidence Gather(const std::vector<v1::SampleRecord>& records, uint64_t seed) {
   Evidence evidence(seed);
-  for (const SampleRecord& record : records) evidence.Add(record.sample_id, record);
+  for (const v1::SampleRecord& record : records) evidence.Add(record.sample_id(), record);
   return evidence;
 }
 

@@ -15,11 +15,11 @@ std::string PolicyText(const std::string& name);  // of deploy/policies
 Policy ReadPolicyOrDie(const std::string& yaml);
 
 // A sample whose sinks have the levels given, by position from 1.
-SampleRecord MakeSample(const std::vector<Level>& levels, int64_t positions = 100);
+v1::SampleRecord MakeSample(const std::vector<Level>& levels, int64_t positions = 100);
 
-std::vector<SampleRecord> PlantedSet(const std::string& name);
+std::vector<v1::SampleRecord> PlantedSet(const std::string& name);
 
-Evidence Gather(const std::vector<SampleRecord>& records, uint64_t seed = 0);
+Evidence Gather(const std::vector<v1::SampleRecord>& records, uint64_t seed = 0);
 
 // Fails the test when the audit has an error.
 AuditReport AuditOrDie(const Policy& policy, const Evidence& candidate, const Evidence* baseline,

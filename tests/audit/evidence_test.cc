@@ -33,8 +33,11 @@ TEST(EvidenceTest, TakesRecordsOfOneKeyAsOneUnit) {
 }
 
 TEST(EvidenceTest, CountsOutliersOverTheRecordsThatDo) {
-  SampleRecord record = MakeSample({}, 200);
-  record.outliers = {.count = 3, .largest = {{1, 7, 80}, {2, 7, 90}, {3, 9, 64}}};
+  v1::SampleRecord record = MakeSample({}, 200);
+  record.mutable_outliers()->set_count(3);
+  for (const int32_t token_id : {7, 7, 9}) {
+    record.mutable_outliers()->add_largest()->set_token_id(token_id);
+  }
   Evidence evidence(0);
   evidence.Add("a", record);
   evidence.Add("b", MakeSample({}, 999));  // of a version that did not count them

@@ -38,7 +38,7 @@ const RuleResult& RuleOf(const AuditReport& report, std::string_view name) {
   return *found;
 }
 
-AuditReport CompareWithTable(std::vector<SampleRecord> candidate) {
+AuditReport CompareWithTable(std::vector<v1::SampleRecord> candidate) {
   const Evidence baseline = Gather(PlantedSet("table"));
   return AuditOrDie(ReleaseGate(), Gather(candidate), &baseline);
 }
@@ -88,10 +88,10 @@ TEST(PlantedTest, NamesALevelThatIsWeaker) {
 }
 
 TEST(PlantedTest, NamesAPrimarySinkThatIsWeakerAndWhere) {
-  std::vector<SampleRecord> records = PlantedSet("table");
-  for (SampleRecord& record : records) {
-    record.primary.score = *record.primary.score * 0.8;
-    record.compensation->primary[22] = 0.1F;
+  std::vector<v1::SampleRecord> records = PlantedSet("table");
+  for (v1::SampleRecord& record : records) {
+    record.mutable_primary()->set_score(record.primary().score() * 0.8);
+    record.mutable_compensation()->set_primary(22, 0.1F);
   }
   const AuditReport report = CompareWithTable(records);
   EXPECT_THAT(
@@ -103,9 +103,9 @@ TEST(PlantedTest, NamesAPrimarySinkThatIsWeakerAndWhere) {
 }
 
 TEST(PlantedTest, NamesScoresAndASlopeThatChanged) {
-  std::vector<SampleRecord> records = PlantedSet("table");
-  for (SampleRecord& record : records) {
-    for (Sink& sink : record.sinks) sink.score = *sink.score * 0.5;
+  std::vector<v1::SampleRecord> records = PlantedSet("table");
+  for (v1::SampleRecord& record : records) {
+    for (v1::Sink& sink : *record.mutable_sinks()) sink.set_score(sink.score() * 0.5);
   }
   const AuditReport report = CompareWithTable(records);
   EXPECT_THAT(
@@ -160,13 +160,13 @@ TEST(PlantedTest, TellsTheSameSeedTheSameStory) {
 }
 
 // Two disjoint draws of `size` records each.
-std::pair<Evidence, Evidence> DrawTwo(std::vector<SampleRecord>& records, size_t size,
+std::pair<Evidence, Evidence> DrawTwo(std::vector<v1::SampleRecord>& records, size_t size,
                                       std::mt19937_64& generator) {
   std::shuffle(records.begin(), records.end(), generator);
   Evidence first(0);
   Evidence second(0);
   for (size_t i = 0; i < 2 * size; ++i) {
-    (i < size ? first : second).Add(records[i].sample_id, records[i]);
+    (i < size ? first : second).Add(records[i].sample_id(), records[i]);
   }
   return {std::move(first), std::move(second)};
 }
@@ -178,7 +178,7 @@ TEST(PlantedTest, FailsAtMostOneInTwentyResamplingsOfTheSameModel) {
   Policy tests = gate;
   std::erase_if(tests.rules, [](const Rule& rule) { return !rule.test; });
   for (Rule& rule : tests.rules) rule.at_least = rule.at_most = std::nullopt;
-  std::vector<SampleRecord> records = PlantedSet("table");
+  std::vector<v1::SampleRecord> records = PlantedSet("table");
   std::mt19937_64 generator(20260101);
   int gate_failed = 0;
   int tests_failed = 0;
@@ -210,11 +210,11 @@ TEST(PlantedTest, TakesSamplesAndNotSinksForTheUnit) {
   const Policy policy =
       ReadPolicyOrDie("name: a\ndraws: 199\nrules: [{measure: level_chi_square, test: true}]");
   std::mt19937_64 generator(4);
-  std::vector<SampleRecord> records;
+  std::vector<v1::SampleRecord> records;
   for (int i = 0; i < 400; ++i) {
     const Level level = {10 + static_cast<int32_t>(generator() % 3), 6};
     records.push_back(testing::MakeSample(std::vector<Level>(12, level)));
-    records.back().sample_id = std::to_string(i);
+    records.back().set_sample_id(std::to_string(i));
   }
   int failed = 0;
   int one_by_one = 0;

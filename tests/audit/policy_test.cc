@@ -51,7 +51,7 @@ rules:
   EXPECT_EQ(slope.at_least, -0.001);
   EXPECT_TRUE(slope.test);
   EXPECT_TRUE(slope.options.lifetime);
-  EXPECT_EQ(slope.options.form, RegressionForm::kLogLog);
+  EXPECT_EQ(slope.options.form, v1::REGRESSION_FORM_LOG_LOG);
   EXPECT_EQ(slope.min_samples, 20);
 }
 

@@ -28,18 +28,24 @@ class RecordMaker {
   explicit RecordMaker(uint32_t seed) : random_(seed) {}
 
   // A primary sink and two others, of levels and scores as they occur.
-  sinkd::SampleRecord Make(int64_t index) {
-    sinkd::SampleRecord record;
-    record.sample_index = index;
-    record.sample_id = "sample-" + std::to_string(index);
-    record.layers = kLayers;
-    record.positions = record.prompt_tokens = kPositions;
-    record.window_start = 4;
-    record.window_end = 34;
-    record.primary = MakeSink(0, sinkd::SinkKind::kPrimary, 4, 30);
+  sinks::v1::SampleRecord Make(int64_t index) {
+    sinks::v1::SampleRecord record;
+    record.set_sample_index(index);
+    record.set_sample_id("sample-" + std::to_string(index));
+    record.set_layers(kLayers);
+    record.set_positions(kPositions);
+    record.set_prompt_tokens(kPositions);
+    record.set_response_tokens(0);
+    record.set_chat_rendered(false);
+    record.set_token_spans_boundary(false);
+    record.set_window_start(4);
+    record.set_window_end(34);
+    record.set_undecided(false);
+    FillSink(0, sinks::v1::SINK_KIND_PRIMARY, 4, 30, *record.mutable_primary());
     for (const int position : {100, 300}) {
-      record.sinks.push_back(
-          MakeSink(position, sinkd::SinkKind::kSecondary, 16 + Below(4), 12 + Below(6)));
+      const int l_start = 16 + Below(4);
+      FillSink(position + Below(100), sinks::v1::SINK_KIND_SECONDARY, l_start, 12 + Below(6),
+               *record.add_sinks());
     }
     return record;
   }
@@ -47,20 +53,21 @@ class RecordMaker {
  private:
   int Below(int end) { return static_cast<int>(random_() % static_cast<uint32_t>(end)); }
 
-  sinkd::Sink MakeSink(int position, sinkd::SinkKind kind, int l_start, int lifetime) {
-    sinkd::Sink sink;
-    sink.position = position + Below(100);
-    sink.token_id = Below(1000);
-    sink.token_text = " token" + std::to_string(sink.token_id);
-    sink.kind = kind;
-    sink.level = {.l_start = l_start, .lifetime = lifetime};
-    for (int l = 0; l < lifetime; ++l) sink.layers.push_back(l_start + l);
-    sink.margin = 0.05;
-    sink.mlp_norm = 20 + 1e-3 * Below(1'000'000);
-    sink.state_norm = 40 + 1e-3 * Below(1'000'000);
-    sink.score = 1e-6 * Below(1'000'000);
-    sink.score_maximum = *sink.score;
-    return sink;
+  void FillSink(int position, sinks::v1::SinkKind kind, int l_start, int lifetime,
+                sinks::v1::Sink& sink) {
+    sink.set_position(position);
+    sink.set_token_id(Below(1000));
+    sink.set_token_text(" token" + std::to_string(sink.token_id()));
+    sink.set_kind(kind);
+    sink.set_l_start(l_start);
+    sink.set_lifetime(lifetime);
+    for (int l = 0; l < lifetime; ++l) sink.add_layers(l_start + l);
+    sink.set_contiguous(true);
+    sink.set_margin(0.05);
+    sink.set_mlp_norm(20 + 1e-3 * Below(1'000'000));
+    sink.set_state_norm(40 + 1e-3 * Below(1'000'000));
+    sink.set_score(1e-6 * Below(1'000'000));
+    sink.set_score_maximum(sink.score());
   }
 
   std::mt19937 random_;
@@ -84,8 +91,8 @@ double Fill(RunStore& store, const Size& size) {
     RecordMaker maker(static_cast<uint32_t>(run));
     std::vector<sinkd::Record> records;
     for (int i = 0; i < size.records; ++i) {
-      const sinkd::SampleRecord record = maker.Make(i);
-      records.push_back(sinkd::KeepRecord(record.sample_id, "", record));
+      const sinks::v1::SampleRecord record = maker.Make(i);
+      records.push_back(sinkd::KeepRecord(record.sample_id(), "", record));
       bytes += static_cast<double>(records.back().payload.size());
     }
     Require(store.Append(spec.run_id(), records));
@@ -98,7 +105,7 @@ void Sum(RunStore& store, const sinks::v1::AnalysisSpec& spec, const std::vector
          int64_t expected) {
   sinkd::RunFold fold(spec, {});
   for (const std::string& run : runs) Require(fold.Add(store, run, {}));
-  if (fold.Report().samples != expected) std::exit(1);
+  if (fold.Report().samples() != expected) std::exit(1);
 }
 
 void MeasureAll(RunStore& store, const Size& size, bool regression, StoreTable& measured) {

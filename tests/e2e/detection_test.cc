@@ -21,7 +21,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kKinds[] = {"primary", "secondary", "noise"};
+constexpr const char* kKinds[] = {"unspecified", "primary", "secondary", "noise"};
+
+std::vector<int32_t> LayersOf(const v1::Sink& sink) {
+  return {sink.layers().begin(), sink.layers().end()};
+}
 
 std::unique_ptr<Model> LoadOrDie(const std::string& checkpoint) {
   auto model = Model::Load(OracleFolder() / checkpoint, {.compute_type = ComputeType::kFloat32});
@@ -33,8 +37,8 @@ v1::AnalysisSpec SpecWithScores() {
   return SpecFrom("scores {} levels { include_primary_position: true }");
 }
 
-SampleRecord AnalyzeOrDie(const Model& model, const v1::AnalysisSpec& spec, const TokenIds& ids,
-                          bool chat_rendered) {
+v1::SampleRecord AnalyzeOrDie(const Model& model, const v1::AnalysisSpec& spec, const TokenIds& ids,
+                              bool chat_rendered) {
   const auto traces = model.Run({&ids, 1}, RequiredTrace(spec));
   EXPECT_TRUE(traces.ok()) << traces.status();
   const auto record = BuildRecord(
@@ -42,25 +46,25 @@ SampleRecord AnalyzeOrDie(const Model& model, const v1::AnalysisSpec& spec, cons
       {.token_ids = ids, .prompt_tokens = int64_t(ids.size()), .chat_rendered = chat_rendered},
       traces->front(), {});
   EXPECT_TRUE(record.ok()) << record.status();
-  return record.value_or(SampleRecord());
+  return record.value_or(v1::SampleRecord());
 }
 
-void ExpectFound(const SampleRecord& got, const Json& want) {
-  EXPECT_EQ(got.primary.position, want["p0"].get<int32_t>());
-  EXPECT_EQ(got.window_start, want["window"][0].get<int32_t>());
-  EXPECT_EQ(got.window_end, want["window"][1].get<int32_t>());
-  ASSERT_EQ(got.sinks.size(), want["sinks"].size());
-  for (size_t i = 0; i < got.sinks.size(); ++i) {
-    const Sink& sink = got.sinks[i];
-    const Json& expected = want["sinks"][i];
-    EXPECT_EQ(sink.position, expected["position"].get<int32_t>());
-    EXPECT_EQ(sink.layers, expected["layers"].get<std::vector<int32_t>>()) << sink.position;
-    EXPECT_EQ(kKinds[static_cast<int>(sink.kind)], expected["kind"].get<std::string>());
-    EXPECT_NEAR(sink.margin, expected["margin"].get<double>(), 1e-5);
+void ExpectFound(const v1::SampleRecord& got, const Json& want) {
+  EXPECT_EQ(got.primary().position(), want["p0"].get<int32_t>());
+  EXPECT_EQ(got.window_start(), want["window"][0].get<int32_t>());
+  EXPECT_EQ(got.window_end(), want["window"][1].get<int32_t>());
+  ASSERT_EQ(size_t(got.sinks_size()), want["sinks"].size());
+  for (int i = 0; i < got.sinks_size(); ++i) {
+    const v1::Sink& sink = got.sinks(i);
+    const Json& expected = want["sinks"][size_t(i)];
+    EXPECT_EQ(sink.position(), expected["position"].get<int32_t>());
+    EXPECT_EQ(LayersOf(sink), expected["layers"].get<std::vector<int32_t>>()) << sink.position();
+    EXPECT_EQ(kKinds[static_cast<int>(sink.kind())], expected["kind"].get<std::string>());
+    EXPECT_NEAR(sink.margin(), expected["margin"].get<double>(), 1e-5);
     if (!expected["score"].is_null()) {
-      ASSERT_TRUE(sink.score.has_value());
-      EXPECT_NEAR(*sink.score, expected["score"].get<double>(), 1e-5);
-      EXPECT_NEAR(*sink.score_maximum, expected["score_maximum"].get<double>(), 1e-5);
+      ASSERT_TRUE(sink.has_score());
+      EXPECT_NEAR(sink.score(), expected["score"].get<double>(), 1e-5);
+      EXPECT_NEAR(sink.score_maximum(), expected["score_maximum"].get<double>(), 1e-5);
     }
   }
 }
@@ -76,7 +80,7 @@ TEST_P(Detection, FindsThePositionsAndLayersOfTheOracle) {
     const std::string file = absl::StrCat("detection_T", length, ".json");
     const Json want =
         Json::parse(std::ifstream(OracleFolder() / (checkpoint + ".expected") / file));
-    const SampleRecord got =
+    const v1::SampleRecord got =
         AnalyzeOrDie(*model, SpecWithScores(), ReadExpected(checkpoint, "f32", length).ids,
                      want["chat_rendered"].get<bool>());
     ExpectFound(got, want);
@@ -97,16 +101,16 @@ TEST(LearnedSinks, TakeInARecordWhatTheyTakeInTransformers) {
   const int64_t length = 200;
   const ExpectedSample expected = ReadExpected(checkpoint, "f32", length);
   const v1::AnalysisSpec spec = SpecWithScores();
-  const SampleRecord got = AnalyzeOrDie(*model, spec, expected.ids, false);
+  const v1::SampleRecord got = AnalyzeOrDie(*model, spec, expected.ids, false);
   Summary summary(spec);
   ASSERT_TRUE(summary.Add(got).ok());
-  ASSERT_EQ(got.learned_sink_mass.size(), static_cast<size_t>(got.layers));
-  const size_t per_block = expected.learned_sink_mass.size() / got.learned_sink_mass.size();
-  for (size_t l = 0; l < got.learned_sink_mass.size(); ++l) {
-    const auto first = expected.learned_sink_mass.begin() + int64_t(l * per_block);
+  ASSERT_EQ(got.learned_sink_mass_size(), got.layers());
+  const size_t per_block = expected.learned_sink_mass.size() / size_t(got.layers());
+  for (int l = 0; l < got.layers(); ++l) {
+    const auto first = expected.learned_sink_mass.begin() + l * int64_t(per_block);
     const double want = std::accumulate(first, first + int64_t(per_block), 0.0) / double(per_block);
-    EXPECT_NEAR(got.learned_sink_mass[l], want, 1e-5) << "block " << l;
-    EXPECT_NEAR(summary.Report().learned_sinks->mass[l], want, 1e-5) << "block " << l;
+    EXPECT_NEAR(got.learned_sink_mass(l), want, 1e-5) << "block " << l;
+    EXPECT_NEAR(summary.Report().learned_sinks().mass(l), want, 1e-5) << "block " << l;
   }
 }
 
@@ -125,24 +129,26 @@ TEST_P(Planted, LevelsComeBackExactly) {
   for (std::string line; std::getline(records, line); ++samples) {
     const Json want = Json::parse(line);
     const auto ids = want["token_ids"].get<TokenIds>();
-    const SampleRecord got = AnalyzeOrDie(*model, spec, ids, want["chat_rendered"].get<bool>());
-    EXPECT_EQ(got.primary.position, want["primary"]["position"].get<int32_t>());
-    EXPECT_EQ(got.window_start, want["primary"]["window"][0].get<int32_t>());
-    EXPECT_EQ(got.window_end, want["primary"]["window"][1].get<int32_t>());
-    ASSERT_EQ(got.sinks.size(), want["sinks"].size()) << want["sample_id"];
-    for (size_t i = 0; i < got.sinks.size(); ++i) {
-      const Json& expected = want["sinks"][i];
-      EXPECT_EQ(got.sinks[i].position, expected["position"].get<int32_t>());
-      EXPECT_EQ(got.sinks[i].layers, expected["layers"].get<std::vector<int32_t>>());
-      EXPECT_EQ(kKinds[static_cast<int>(got.sinks[i].kind)], expected["kind"].get<std::string>());
+    const v1::SampleRecord got = AnalyzeOrDie(*model, spec, ids, want["chat_rendered"].get<bool>());
+    EXPECT_EQ(got.primary().position(), want["primary"]["position"].get<int32_t>());
+    EXPECT_EQ(got.window_start(), want["primary"]["window"][0].get<int32_t>());
+    EXPECT_EQ(got.window_end(), want["primary"]["window"][1].get<int32_t>());
+    ASSERT_EQ(size_t(got.sinks_size()), want["sinks"].size()) << want["sample_id"];
+    for (int i = 0; i < got.sinks_size(); ++i) {
+      const Json& expected = want["sinks"][size_t(i)];
+      EXPECT_EQ(got.sinks(i).position(), expected["position"].get<int32_t>());
+      EXPECT_EQ(LayersOf(got.sinks(i)), expected["layers"].get<std::vector<int32_t>>());
+      EXPECT_EQ(kKinds[static_cast<int>(got.sinks(i).kind())], expected["kind"].get<std::string>());
       planted[{expected["layers"][0].get<int32_t>(), int32_t(expected["layers"].size())}] += 1;
     }
     ASSERT_TRUE(summary.Add(got).ok());
   }
   EXPECT_GE(samples, 10);
   std::map<Level, int64_t> histogram;
-  const SummaryReport report = summary.Report();
-  for (const LevelCount& count : report.levels->counts) histogram[count.level] += count.count;
+  const v1::Summary report = summary.Report();
+  for (const v1::LevelCount& count : report.levels().counts()) {
+    histogram[{count.l_start(), count.lifetime()}] += count.count();
+  }
   EXPECT_EQ(histogram, planted);
 }
 

@@ -17,19 +17,19 @@ using testing::IsEmpty;
 struct PlacedSink {
   int32_t position;
   int32_t l_start;
-  SinkKind kind = SinkKind::kSecondary;
+  v1::SinkKind kind = v1::SINK_KIND_SECONDARY;
 };
 
 // p0 is position 0.
 DetectedSample SampleOf(TokenIds ids, const std::vector<PlacedSink>& sinks) {
   DetectedSample sample;
-  sample.record.positions = std::ssize(ids);
+  sample.record.set_positions(std::ssize(ids));
   for (const PlacedSink& placed : sinks) {
-    Sink& sink = sample.record.sinks.emplace_back();
-    sink.position = placed.position;
-    sink.token_id = ids[static_cast<size_t>(placed.position)];
-    sink.level.l_start = placed.l_start;
-    sink.kind = placed.kind;
+    v1::Sink& sink = *sample.record.add_sinks();
+    sink.set_position(placed.position);
+    sink.set_token_id(ids[static_cast<size_t>(placed.position)]);
+    sink.set_l_start(placed.l_start);
+    sink.set_kind(placed.kind);
   }
   sample.sample.ids = std::move(ids);
   return sample;
@@ -49,9 +49,9 @@ TEST(TargetStart, IsTheMostFrequentOfTheChosenKinds) {
   const std::vector<DetectedSample> samples = {
       SampleOf({0, 7, 7, 7, 7, 7}, {{1, 9},
                                     {2, 9},
-                                    {3, 4, SinkKind::kNoise},
-                                    {4, 4, SinkKind::kNoise},
-                                    {5, 4, SinkKind::kNoise}})};
+                                    {3, 4, v1::SINK_KIND_NOISE},
+                                    {4, 4, v1::SINK_KIND_NOISE},
+                                    {5, 4, v1::SINK_KIND_NOISE}})};
   EXPECT_EQ(ChooseStart(Filter(""), samples), 9);
   EXPECT_EQ(ChooseStart(Filter("kinds: SINK_KIND_NOISE"), samples), 4);
   EXPECT_EQ(ChooseStart(Filter("kinds: SINK_KIND_PRIMARY"), samples), std::nullopt);
@@ -74,7 +74,7 @@ TEST(TargetStart, LooksAtTheChosenTokensOnly) {
 
 TEST(Targets, MeetAllThatTheFilterSays) {
   const std::vector<DetectedSample> samples = {
-      SampleOf({0, 7, 8, 7, 7}, {{1, 9}, {2, 9}, {3, 9, SinkKind::kNoise}, {4, 5}}),
+      SampleOf({0, 7, 8, 7, 7}, {{1, 9}, {2, 9}, {3, 9, v1::SINK_KIND_NOISE}, {4, 5}}),
       SampleOf({0, 7, 7}, {{2, 9}})};
   Draws draws(0);
   const auto targets = ChooseTargets(Filter("token_ids: 7"), 9, samples, draws);
@@ -102,7 +102,7 @@ TEST(Targets, OverTheLimitAreDrawnAndStayInOrder) {
 class Controls : public testing::Test {
  protected:
   std::vector<DetectedSample> samples_ = {
-      SampleOf({7, 7, 7, 7, 9, 9, 7}, {{1, 9}, {2, 5}, {6, 4, SinkKind::kNoise}}),
+      SampleOf({7, 7, 7, 7, 9, 9, 7}, {{1, 9}, {2, 5}, {6, 4, v1::SINK_KIND_NOISE}}),
       SampleOf({0, 9, 7}, {})};
   std::vector<ChosenPosition> Choose(const std::vector<ChosenPosition>& targets) {
     Draws draws(2);

@@ -4,7 +4,6 @@
 
 #include "server/base/status.h"
 #include "server/service/analyze/analyze_stream.h"
-#include "server/service/analyze/codec_summary.h"
 #include "server/service/analyze/stream_spec.h"
 #include "server/service/calls/stream_opening.h"
 #include "server/service/runs/stored_record.h"
@@ -12,15 +11,14 @@
 namespace sinkd {
 namespace {
 
-RunGauges GaugesOf(const SummaryReport& report) {
-  RunGauges run{.samples = report.samples};
-  if (report.levels) {
-    run.secondary_sinks = static_cast<double>(report.levels->secondary);
-    run.secondary_sinks_per_1000_tokens = report.levels->secondary_per_1000_tokens;
+RunGauges GaugesOf(const v1::Summary& summary) {
+  RunGauges run{.samples = summary.samples()};
+  if (summary.has_levels()) {
+    run.secondary_sinks = static_cast<double>(summary.levels().secondary());
+    run.secondary_sinks_per_1000_tokens = summary.levels().secondary_per_1000_tokens();
   }
-  if (report.scores && report.scores->primary_position.count > 0) {
-    run.primary_score_mean = report.scores->primary_position.mean;
-  }
+  const v1::ScoreStatistics& scores = summary.scores().primary_position();
+  if (scores.count() > 0) run.primary_score_mean = scores.mean();
   return run;
 }
 
@@ -134,12 +132,11 @@ absl::Status AnalyzeStream::Conclude(sinks::v1::AnalyzeResponse& response) {
   if (!plan_->spec.no_summary()) {
     // Nothing is added to the fold any more, so it is read without the lock.
     SINKD_ASSIGN_OR_RETURN(
-        const SummaryReport report,
-        keeper != nullptr ? keeper->SumUp(stop()) : absl::StatusOr<SummaryReport>(fold_->Report()));
+        *response.mutable_summary(),
+        keeper != nullptr ? keeper->SumUp(stop()) : absl::StatusOr<v1::Summary>(fold_->Report()));
     if (keeper != nullptr) {
-      resources_.metrics.RunSummarized(ModelIdOf(plan_->spec), GaugesOf(report));
+      resources_.metrics.RunSummarized(ModelIdOf(plan_->spec), GaugesOf(response.summary()));
     }
-    *response.mutable_summary() = EncodeSummary(report);
   }
   return keeper != nullptr ? keeper->Close() : absl::OkStatus();
 }

@@ -245,8 +245,8 @@ void AnalyzeStream::AnswerFirst() {
     const size_t values = result.trace->attention_sum.size() + result.trace->attention_self.size();
     largest_answer_ = std::max(largest_answer_, static_cast<int64_t>(values * sizeof(float)));
   }
-  resources_.metrics.SampleDone(SampleOutcome::kOk, result.record.positions);
-  tokens_ += result.record.positions;
+  resources_.metrics.SampleDone(SampleOutcome::kOk, result.record.positions());
+  tokens_ += result.record.positions();
   if (fold_) {
     if (absl::Status added = fold_->Add(result.record); !added.ok()) return End(std::move(added));
   }

@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <utility>
 
-#include "server/service/analyze/codec_record.h"
+#include "server/service/analyze/record_parts.h"
 #include "server/service/calls/status_mapping.h"
 
 namespace sinkd {
 
 SampleAnswer SampleAnswer::Record(const v1::AnalysisSpec& spec, SampleResult result) {
   SampleAnswer answer;
-  answer.sample_index_ = result.record.sample_index;
+  answer.sample_index_ = result.record.sample_index();
   answer.scores_ = spec.scores();
   answer.trace_ = std::move(result.trace);
   if (answer.trace_) answer.blocks_ = answer.trace_->AttentionBlocks();
-  for (sinks::v1::SampleRecord& part : EncodeRecord(result.record)) {
+  for (v1::SampleRecord& part : SplitRecord(std::move(result.record))) {
     *answer.last_.emplace_back().mutable_record() = std::move(part);
   }
   std::reverse(answer.last_.begin(), answer.last_.end());

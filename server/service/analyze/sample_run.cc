@@ -54,7 +54,7 @@ class SampleFlow : public std::enable_shared_from_this<SampleFlow> {
     SINKD_ASSIGN_OR_RETURN(std::optional<StoredAnswer> stored,
                            Contained([this] { return EncodeOrFind(); }));
     if (stored) {
-      SINKD_ASSIGN_OR_RETURN(SampleRecord record, *std::move(stored));
+      SINKD_ASSIGN_OR_RETURN(v1::SampleRecord record, *std::move(stored));
       done_(SampleResult{.record = std::move(record)});
       return absl::OkStatus();
     }

@@ -34,7 +34,7 @@ struct IncomingSample {
 };
 
 struct SampleResult {
-  SampleRecord record;
+  v1::SampleRecord record;
   std::optional<Record> to_keep;  // when a run keeps the records and this one is not in it yet
   std::optional<Trace> trace;     // when alpha of every position was asked for
 };

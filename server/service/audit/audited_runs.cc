@@ -36,7 +36,8 @@ absl::Status Differ(const RunGroup& first, const RunGroup& second, const std::st
 
 absl::Status AddRecord(const Record& stored, Evidence& evidence) {
   if (!stored.failed) {
-    SINKD_ASSIGN_OR_RETURN(const SampleRecord record, ReadPayload(stored));
+    v1::SampleRecord record;
+    SINKD_RETURN_IF_ERROR(ReadPayload(stored, record));
     evidence.Add(stored.sample_key, record);
     return absl::OkStatus();
   }

@@ -7,6 +7,7 @@
 #include <absl/strings/str_cat.h>
 #include <google/protobuf/text_format.h>
 
+#include "server/analysis/catalog.h"
 #include "server/analysis/parameter_rules.h"
 
 namespace sinkd {
@@ -40,7 +41,6 @@ Values ValuesOf(const RunMaking& run) {
     spec.mutable_scores()->clear_curves();
     spec.mutable_scores()->clear_all_positions();
   }
-  spec.clear_portrait();
   Values values;
   AddValues(spec, "", values);
   values["model"] = run.model;
@@ -68,15 +68,16 @@ v1::ScoreParameters AlphaOf(const v1::AnalysisSpec& spec) {
 
 v1::AnalysisSpec CommonSpec(const v1::AnalysisSpec& a, const v1::AnalysisSpec& b) {
   v1::AnalysisSpec common = a;
-  const bool sinks = Equal(a.detection(), b.detection());
-  const bool alike = Equal(AlphaOf(a), AlphaOf(b));
-  const bool attention = sinks && alike;
-  const bool rate = b.has_sink_rate() && Equal(a.sink_rate(), b.sink_rate());
-  if (!attention || !b.has_scores()) common.clear_scores();
-  if (!attention || !b.has_regression()) common.clear_regression();
-  if (!attention || !b.has_compensation()) common.clear_compensation();
-  if (!sinks || !b.has_levels()) common.clear_levels();
-  if (!alike || !rate) common.clear_sink_rate();
+  const bool same_sinks = Equal(a.detection(), b.detection());
+  const bool same_alpha = Equal(AlphaOf(a), AlphaOf(b));
+  for (const AnalysisEntry& analysis : Analyses()) {
+    if (!analysis.accumulate || !Requested(analysis, a)) continue;
+    const bool kept = Requested(analysis, b) && (same_sinks || !analysis.of_sinks) &&
+                      (same_alpha || !analysis.needs_attention) &&
+                      (!analysis.parameters_in_record ||
+                       Equal(ParametersOf(analysis, a), ParametersOf(analysis, b)));
+    if (!kept) Drop(analysis, common);
+  }
   return common;
 }
 

@@ -3,7 +3,9 @@
 #include <utility>
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
+#include "server/analysis/catalog.h"
 #include "server/analysis/record_check.h"
 #include "server/base/status.h"
 #include "server/service/analyze/stream_spec.h"
@@ -25,13 +27,16 @@ absl::Status BadHeader(const std::string& field, const std::string& what, const 
       {.reason = "BAD_IMPORT_HEADER", .subject = "header." + field, .value = value, .fix = fix});
 }
 
-// Rows tell levels alone.
+// Rows tell of sinks alone: no analysis may ask for a part of records.
 absl::Status CheckTold(const v1::AnalysisSpec& spec) {
-  const bool more = spec.has_scores() || spec.has_sink_rate() || spec.has_regression() ||
-                    spec.has_compensation() || spec.has_portrait();
-  if (!more) return absl::OkStatus();
-  return BadHeader("spec", " asks for what published rows do not tell", "",
-                   "leave scores, sink_rate, regression, compensation and portrait out");
+  std::vector<std::string> more;
+  for (const AnalysisEntry& analysis : Analyses()) {
+    if (analysis.fill && Requested(analysis, spec)) more.emplace_back(analysis.name);
+  }
+  if (more.empty()) return absl::OkStatus();
+  const std::string names = absl::StrJoin(more, ", ");
+  return BadHeader("spec", " asks for what published rows do not tell", names,
+                   absl::StrCat("leave out ", names));
 }
 
 absl::Status RecordDiffers(const std::string& key) {
@@ -109,8 +114,9 @@ absl::Status RecordImport::OpenRun(const NewRun& run) {
   SINKD_ASSIGN_OR_RETURN(const std::vector<Record> held, store_.ReadRecords(run_id_, {}));
   for (const Record& record : held) {
     if (record.failed) continue;
-    SINKD_ASSIGN_OR_RETURN(const SampleRecord first, ReadPayload(record));
-    return CheckLayers(first.layers);
+    v1::SampleRecord first;
+    SINKD_RETURN_IF_ERROR(ReadPayload(record, first));
+    return CheckLayers(first.layers());
   }
   return absl::OkStatus();
 }
@@ -149,7 +155,7 @@ absl::StatusOr<std::vector<Record>> RecordImport::DecodeLines(
 
 absl::StatusOr<Record> RecordImport::DecodeLine(const std::string& line) {
   SINKD_ASSIGN_OR_RETURN(const PublishedRow row, ParsePublishedRow(line, lines_, row_format_));
-  const int64_t index = row.record.sample_index;
+  const int64_t index = row.record.sample_index();
   // The same file gives the same keys, so that importing it again adds nothing.
   const int64_t times = ++rows_[index];
   std::string key = absl::StrCat("row-", index);

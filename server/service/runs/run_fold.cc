@@ -1,9 +1,11 @@
 #include "server/service/runs/run_fold.h"
 
+#include <algorithm>
 #include <future>
 #include <utility>
 #include <vector>
 
+#include "server/analysis/catalog.h"
 #include "server/base/status.h"
 #include "server/service/runs/stored_record.h"
 
@@ -14,8 +16,9 @@ constexpr int kRecordsPerPage = 1000;
 
 v1::AnalysisSpec WithoutWhatIsNotOfSinks(v1::AnalysisSpec spec, const LevelFilter& level) {
   if (level.empty()) return spec;
-  spec.clear_compensation();
-  spec.clear_sink_rate();
+  for (const AnalysisEntry& analysis : Analyses()) {
+    if (!analysis.of_single_sinks) Drop(analysis, spec);
+  }
   return spec;
 }
 
@@ -42,22 +45,26 @@ absl::Status RunFold::Add(RunStore& store, const std::string& run_id, const std:
 absl::Status RunFold::AddPage(const std::vector<Record>& records) {
   for (const Record& stored : records) {
     if (stored.failed) continue;
-    SINKD_ASSIGN_OR_RETURN(SampleRecord record, ReadPayload(stored));
-    if (!level_.empty()) {
-      std::erase_if(record.sinks, [this](const Sink& sink) {
-        return (level_.l_start && sink.level.l_start != *level_.l_start) ||
-               (level_.lifetime && sink.level.lifetime != *level_.lifetime);
-      });
-    }
-    SINKD_RETURN_IF_ERROR(summary_.Add(record));
+    SINKD_RETURN_IF_ERROR(ParsePayload(stored, record_));
+    if (!level_.empty()) RemoveSinks();
+    SINKD_RETURN_IF_ERROR(summary_.Add(record_));
   }
   return absl::OkStatus();
 }
 
-SummaryReport RunFold::Report() const {
-  SummaryReport report = summary_.Report();
+void RunFold::RemoveSinks() {
+  auto& sinks = *record_.mutable_sinks();
+  const auto other = [this](const v1::Sink& sink) {
+    return (level_.l_start && sink.l_start() != *level_.l_start) ||
+           (level_.lifetime && sink.lifetime() != *level_.lifetime);
+  };
+  sinks.erase(std::remove_if(sinks.begin(), sinks.end(), other), sinks.end());
+}
+
+v1::Summary RunFold::Report() const {
+  v1::Summary report = summary_.Report();
   if (!level_.empty()) {
-    report.notes.emplace_back(
+    report.add_notes(
         "only sinks of the level asked for; primary sinks are always in, and compensation and the "
         "sink rate, which are not about single sinks, never");
   }

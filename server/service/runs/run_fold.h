@@ -35,18 +35,20 @@ class RunFold {
   // which are not about single sinks, are left out of the summary.
   RunFold(v1::AnalysisSpec spec, const LevelFilter& level);
 
-  // Waits for the store. CANCELLED once `stop` is set; errors of the store, of ReadPayload and of
+  // Waits for the store. CANCELLED once `stop` is set; errors of the store, of ParsePayload and of
   // Summary::Add.
   absl::Status Add(RunStore& store, const std::string& run_id, const std::stop_token& stop);
 
-  SummaryReport Report() const;
+  v1::Summary Report() const;
   // What was folded.
   const v1::AnalysisSpec& spec() const { return summary_.spec(); }
 
  private:
   absl::Status AddPage(const std::vector<Record>& records);
+  void RemoveSinks();  // those of other levels
 
   const LevelFilter level_;
+  v1::SampleRecord record_;  // its memory serves record after record
   Summary summary_;
 };
 

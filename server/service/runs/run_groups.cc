@@ -9,8 +9,10 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "server/analysis/catalog.h"
 #include "server/base/parameter_check.h"
 #include "server/base/status.h"
+#include "server/base/str_cat.h"
 #include "server/service/analyze/stream_spec.h"
 #include "server/service/runs/codec_run.h"
 #include "server/service/runs/common_spec.h"
@@ -98,37 +100,52 @@ absl::Status Lacks(const Run& run, const std::string& what) {
        .fix = "leave this analysis out of spec, or analyse the samples with it"});
 }
 
+// What is missing in records made with `made` for folding `analysis` of `wanted`; empty: nothing.
+std::string Missing(const AnalysisEntry& analysis, const v1::AnalysisSpec& made,
+                    const v1::AnalysisSpec& wanted) {
+  if (analysis.folds.empty() || !Requested(analysis, wanted)) return {};
+  if (!Requested(AnalysisNamed(analysis.folds), made)) {
+    return analysis.folds == analysis.name
+               ? std::string(analysis.name)
+               : StrCat(analysis.folds, ", which ", analysis.name, " needs");
+  }
+  const bool same = analysis.name == "scores"
+                        ? Equal(AlphaOf(wanted), AlphaOf(made))
+                        : !analysis.parameters_in_record ||
+                              Equal(ParametersOf(analysis, wanted), ParametersOf(analysis, made));
+  return same ? std::string() : StrCat(analysis.name, " with these parameters");
+}
+
 // Whether records made with `made` hold what folding with `wanted` needs.
 absl::Status CheckHolds(const Run& run, const v1::AnalysisSpec& made,
                         const v1::AnalysisSpec& wanted) {
-  if (!Equal(wanted.detection(), made.detection()))
+  if (!Equal(wanted.detection(), made.detection())) {
     return Lacks(run, "sinks found with this detection");
-  if (wanted.has_scores() && !(made.has_scores() && Equal(AlphaOf(wanted), AlphaOf(made)))) {
-    return Lacks(run, "scores with these parameters");
   }
-  if (wanted.has_regression() && !made.has_scores()) {
-    return Lacks(run, "scores, which the regression needs");
-  }
-  if (wanted.has_compensation() && !made.has_compensation()) {
-    return Lacks(run, "compensation curves");
-  }
-  if (wanted.has_sink_rate() &&
-      !(made.has_sink_rate() && Equal(wanted.sink_rate(), made.sink_rate()))) {
-    return Lacks(run, "the sink rate with these parameters");
+  for (const AnalysisEntry& analysis : Analyses()) {
+    const std::string missing = Missing(analysis, made, wanted);
+    if (!missing.empty()) return Lacks(run, missing);
   }
   return absl::OkStatus();
+}
+
+// The detection and what of the analyses is folded.
+v1::AnalysisSpec FoldedOf(v1::AnalysisSpec spec) {
+  for (const AnalysisEntry& analysis : Analyses()) {
+    if (analysis.fill && !analysis.accumulate) Drop(analysis, spec);
+  }
+  return spec;
 }
 
 // What the run is to be folded with.
 absl::StatusOr<v1::AnalysisSpec> SpecFor(const Run& run,
                                          const sinks::v1::SummarizeRunsRequest& request) {
   SINKD_ASSIGN_OR_RETURN(const v1::AnalysisSpec spec, ReadRunSpec(run));
-  v1::AnalysisSpec made = AnalysesOf(spec);
-  made.clear_portrait();
+  const v1::AnalysisSpec made = FoldedOf(AnalysesOf(spec));
   if (!request.has_spec()) return made;
-  SINKD_ASSIGN_OR_RETURN(v1::AnalysisSpec wanted, CompleteAnalyses(request.spec()));
+  SINKD_ASSIGN_OR_RETURN(const v1::AnalysisSpec asked, CompleteAnalyses(request.spec()));
+  v1::AnalysisSpec wanted = FoldedOf(asked);
   if (!request.spec().has_detection()) *wanted.mutable_detection() = made.detection();
-  wanted.clear_portrait();
   SINKD_RETURN_IF_ERROR(CheckHolds(run, made, wanted));
   return wanted;
 }

@@ -55,8 +55,9 @@ absl::StatusOr<std::optional<StoredAnswer>> RunKeeper::Find(const std::string& k
     return std::optional<StoredAnswer>(status.ok() ? Internal("a failed sample has no error")
                                                    : status);
   }
-  SINKD_ASSIGN_OR_RETURN(SampleRecord record, ReadPayload(*stored));
-  record.sample_index = sample_index;
+  v1::SampleRecord record;
+  SINKD_RETURN_IF_ERROR(ReadPayload(*stored, record));
+  record.set_sample_index(sample_index);
   return std::optional<StoredAnswer>(std::move(record));
 }
 
@@ -77,7 +78,7 @@ absl::StatusOr<std::vector<RunKeeper::Earlier>> RunKeeper::Keep(std::span<const 
   return earlier;
 }
 
-absl::StatusOr<SummaryReport> RunKeeper::SumUp(const std::stop_token& stop) {
+absl::StatusOr<v1::Summary> RunKeeper::SumUp(const std::stop_token& stop) {
   RunFold fold(spec_, {});
   SINKD_RETURN_IF_ERROR(fold.Add(store_, spec_.run_id(), stop));
   return fold.Report();

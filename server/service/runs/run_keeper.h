@@ -23,7 +23,7 @@
 namespace sinkd {
 
 // What a run holds of a sample: its record, or its error.
-using StoredAnswer = absl::StatusOr<SampleRecord>;
+using StoredAnswer = absl::StatusOr<v1::SampleRecord>;
 
 class RunKeeper {
  public:
@@ -50,7 +50,7 @@ class RunKeeper {
   absl::StatusOr<std::vector<Earlier>> Keep(std::span<const Record> records);
 
   // The summary of all that the run holds.
-  absl::StatusOr<SummaryReport> SumUp(const std::stop_token& stop);
+  absl::StatusOr<v1::Summary> SumUp(const std::stop_token& stop);
 
   // At the end of the stream: the run is complete, unless it is to stay open.
   absl::Status Close();

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "server/base/status.h"
-#include "server/service/analyze/codec_record.h"
-#include "server/service/analyze/codec_summary.h"
+#include "server/service/analyze/record_parts.h"
 #include "server/service/calls/message_bytes.h"
 #include "server/service/runs/codec_run.h"
 #include "server/service/runs/run_fold.h"
@@ -107,7 +106,7 @@ class SummarySource final : public ReplySource {
       }
       SINKD_RETURN_IF_ERROR(added);
     }
-    *response.mutable_summary() = EncodeSummary(fold.Report());
+    *response.mutable_summary() = fold.Report();
     *response.mutable_spec() = fold.spec();
     const bool other_sinks = std::any_of(
         group.differences.begin(), group.differences.end(),

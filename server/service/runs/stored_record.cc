@@ -7,10 +7,9 @@
 #include <absl/strings/str_cat.h>
 
 #include "server/access/sha256.h"
+#include "server/analysis/record_check.h"
 #include "server/base/status.h"
-#include "server/service/analyze/codec_record.h"
 #include "server/service/calls/status_mapping.h"
-#include "server/service/runs/decode_record.h"
 #include "server/store/run_rules.h"
 
 namespace sinkd {
@@ -42,15 +41,20 @@ absl::Status BadStored(const std::string& what, const sinks::v1::StoredRecord& r
                                 .fix = fix});
 }
 
+void TakeRecord(const v1::SampleRecord& record, Record& out) {
+  out.sample_index = record.sample_index();
+  out.tokens = record.positions();
+  out.sinks = CountSinks(record);
+  out.arithmetic = record.arithmetic();
+  out.payload = record.SerializeAsString();
+}
+
 absl::Status TakeOutcome(const sinks::v1::StoredRecord& proto, Record& out) {
   switch (proto.outcome_case()) {
     case sinks::v1::StoredRecord::kRecord: {
-      SINKD_ASSIGN_OR_RETURN(const SampleRecord record, DecodeRecord(proto.record()));
-      out.sample_index = record.sample_index;
-      out.tokens = record.positions;
-      out.sinks = CountSinks(record);
-      out.arithmetic = record.arithmetic;
-      out.payload = proto.record().SerializeAsString();
+      const v1::SampleRecord& record = proto.record();
+      SINKD_RETURN_IF_ERROR(CheckRecord(record));
+      TakeRecord(record, out);
       return absl::OkStatus();
     }
     case sinks::v1::StoredRecord::kError:
@@ -96,35 +100,24 @@ std::string KeyOfId(std::string_view sample_id) {
   return KeyOfDigest(Sha256Bytes(sample_id));
 }
 
-SinkCounts CountSinks(const SampleRecord& record) {
+SinkCounts CountSinks(const v1::SampleRecord& record) {
   SinkCounts counts;
-  for (const Sink& sink : record.sinks) {
-    switch (sink.kind) {
-      case SinkKind::kPrimary:
-        ++counts.primary;
-        break;
-      case SinkKind::kSecondary:
-        ++counts.secondary;
-        break;
-      case SinkKind::kNoise:
-        ++counts.noise;
-        break;
-    }
+  for (const v1::Sink& sink : record.sinks()) {
+    if (sink.kind() == v1::SINK_KIND_PRIMARY) ++counts.primary;
+    if (sink.kind() == v1::SINK_KIND_SECONDARY) ++counts.secondary;
+    if (sink.kind() == v1::SINK_KIND_NOISE) ++counts.noise;
   }
   return counts;
 }
 
-Record KeepRecord(std::string key, std::string input_digest, const SampleRecord& record,
+Record KeepRecord(std::string key, std::string input_digest, const v1::SampleRecord& record,
                   const EncodedSample* sample) {
-  constexpr size_t kOnePart = SIZE_MAX;
-  return {.sample_key = std::move(key),
-          .sample_index = record.sample_index,
-          .tokens = record.positions,
-          .sinks = CountSinks(record),
-          .arithmetic = record.arithmetic,
-          .payload = EncodeRecord(record, kOnePart).front().SerializeAsString(),
-          .input_digest = std::move(input_digest),
-          .input = sample == nullptr ? std::nullopt : std::optional(EncodeInput(*sample))};
+  Record out;
+  out.sample_key = std::move(key);
+  TakeRecord(record, out);
+  out.input_digest = std::move(input_digest);
+  if (sample != nullptr) out.input = EncodeInput(*sample);
+  return out;
 }
 
 Record KeepFailure(const std::string& sample_id, std::string input_digest, int64_t sample_index,
@@ -182,10 +175,13 @@ absl::StatusOr<Record> DecodeStored(sinks::v1::StoredRecord&& proto) {
   return out;
 }
 
-absl::StatusOr<SampleRecord> ReadPayload(const Record& record) {
-  thread_local sinks::v1::SampleRecord proto;  // its memory serves the next record too
-  if (!proto.ParseFromString(record.payload)) return NoPayload(record);
-  return DecodeRecord(proto);
+absl::Status ParsePayload(const Record& stored, v1::SampleRecord& record) {
+  return record.ParseFromString(stored.payload) ? absl::OkStatus() : NoPayload(stored);
+}
+
+absl::Status ReadPayload(const Record& stored, v1::SampleRecord& record) {
+  SINKD_RETURN_IF_ERROR(ParsePayload(stored, record));
+  return CheckRecord(record);
 }
 
 absl::StatusOr<sinks::v1::SampleError> ReadFailure(const Record& record) {

@@ -28,7 +28,7 @@ std::string KeyOfDigest(std::string_view digest);
 std::string KeyOfId(std::string_view sample_id);
 
 // As a record of the store; with `sample`, its tokens too. An empty digest: the input is not known.
-Record KeepRecord(std::string key, std::string input_digest, const SampleRecord& record,
+Record KeepRecord(std::string key, std::string input_digest, const v1::SampleRecord& record,
                   const EncodedSample* sample = nullptr);
 Record KeepFailure(const std::string& sample_id, std::string input_digest, int64_t sample_index,
                    const absl::Status& status);
@@ -38,11 +38,14 @@ absl::StatusOr<sinks::v1::StoredRecord> EncodeStored(const Record& record);
 // The other way: checked wholly, the sequence left out. INVALID_ARGUMENT names the record.
 absl::StatusOr<Record> DecodeStored(sinks::v1::StoredRecord&& proto);
 
-// The payload of a record that did not fail, and of one that did. INTERNAL as above.
-absl::StatusOr<SampleRecord> ReadPayload(const Record& record);
+// The payload of a record that did not fail: as it is for whoever checks it, and checked. INTERNAL
+// as above; INVALID_ARGUMENT of CheckRecord.
+absl::Status ParsePayload(const Record& stored, v1::SampleRecord& record);
+absl::Status ReadPayload(const Record& stored, v1::SampleRecord& record);
+// The payload of one that failed. INTERNAL as above.
 absl::StatusOr<sinks::v1::SampleError> ReadFailure(const Record& record);
 
 // Past the primary sink, by kind.
-SinkCounts CountSinks(const SampleRecord& record);
+SinkCounts CountSinks(const v1::SampleRecord& record);
 
 }  // namespace sinkd
