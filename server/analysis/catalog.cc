@@ -52,6 +52,7 @@ constexpr AnalysisEntry kAnalyses[] = {
      .needs = "column sums of the attention weights, over the first tokens alone when asked for",
      .needs_attention = true,
      .fill = FillSinkRate,
+     .check = CheckSinkRate,
      .accumulate = Plain<SinkRateAccumulator>,
      .folds = "sink_rate",
      .of_sinks = false,
@@ -77,6 +78,7 @@ constexpr AnalysisEntry kAnalyses[] = {
      .needs = "column sums of the attention weights",
      .needs_attention = true,
      .fill = FillCompensation,
+     .check = CheckCompensationCurves,
      .accumulate = [](const v1::AnalysisSpec& spec) -> std::unique_ptr<Accumulator> {
        return std::make_unique<CompensationAccumulator>(spec.compensation());
      },
@@ -85,7 +87,8 @@ constexpr AnalysisEntry kAnalyses[] = {
     {.name = "portrait",
      .description = "Text and norms of the first samples, kept whole for pictures",
      .needs = "norms of the residual stream",
-     .fill = FillPortrait},
+     .fill = FillPortrait,
+     .check = CheckPortrait},
 };
 
 const google::protobuf::FieldDescriptor* FieldOf(const AnalysisEntry& analysis) {

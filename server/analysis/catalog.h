@@ -10,6 +10,8 @@
 #include <span>
 #include <string_view>
 
+#include <absl/status/status.h>
+
 #include "server/analysis/accumulator.h"
 #include "server/analysis/parameters.h"
 #include "server/analysis/records.h"
@@ -25,6 +27,8 @@ struct AnalysisEntry {
 
   // Writes its part of a record that already holds the sinks; nullptr when it has none.
   void (*fill)(const v1::AnalysisSpec&, const Trace&, v1::SampleRecord&) = nullptr;
+  // Checks its part of a record, if the record has it (record_part.h); nullptr when it has none.
+  absl::Status (*check)(const v1::SampleRecord&) = nullptr;
   // Its part of a summary; nullptr when it has none.
   std::unique_ptr<Accumulator> (*accumulate)(const v1::AnalysisSpec&) = nullptr;
 

@@ -2,7 +2,9 @@
 
 #include <vector>
 
+#include "server/analysis/record_part.h"
 #include "server/analysis/sink_scores.h"
+#include "server/base/status.h"
 
 namespace sinkd {
 namespace {
@@ -39,6 +41,19 @@ v1::CompensationCurves MakeCompensationCurves(const v1::AnalysisSpec& spec, cons
     curves.add_secondary(static_cast<float>(sums[2]));
   }
   return curves;
+}
+
+absl::Status CheckCompensationCurves(const v1::SampleRecord& record) {
+  if (!record.has_compensation()) return absl::OkStatus();
+  constexpr double kLeast = RecordPart::kLeastShare, kAny = RecordPart::kAny;
+  const v1::CompensationCurves& curves = record.compensation();
+  const RecordPart part(record, "compensation");
+  SINKD_RETURN_IF_ERROR(part.Curve("primary", curves.primary(), kLeast, RecordPart::kMostShare));
+  SINKD_RETURN_IF_ERROR(part.Curve("secondary", curves.secondary(), kLeast, kAny));
+  SINKD_RETURN_IF_ERROR(part.Curve("rest", curves.rest(), kLeast, kAny));
+  SINKD_RETURN_IF_ERROR(
+      part.Size("primary_norm", curves.primary_norm_size(), record.layers(), record.layers()));
+  return part.Numbers("primary_norm", curves.primary_norm(), 0, kAny);
 }
 
 }  // namespace sinkd

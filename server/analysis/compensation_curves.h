@@ -3,6 +3,8 @@
 // Thread-safety: pure functions.
 #pragma once
 
+#include <absl/status/status.h>
+
 #include "server/analysis/parameters.h"
 #include "server/analysis/records.h"
 #include "server/engine/trace.h"
@@ -14,5 +16,8 @@ namespace sinkd {
 // have A values, that of norms L.
 v1::CompensationCurves MakeCompensationCurves(const v1::AnalysisSpec& spec, const Trace& trace,
                                               const v1::SampleRecord& record);
+
+// The curves of a record, if it has some (record_part.h).
+absl::Status CheckCompensationCurves(const v1::SampleRecord& record);
 
 }  // namespace sinkd

@@ -1,6 +1,10 @@
 #include "server/analysis/gates.h"
 
+#include <algorithm>
 #include <vector>
+
+#include "server/analysis/record_part.h"
+#include "server/base/status.h"
 
 namespace sinkd {
 namespace {
@@ -62,6 +66,23 @@ void GateAccumulator::Report(v1::Summary& report) const {
   Write(all_, *gates.mutable_all());
   Write(primary_, *gates.mutable_primary());
   Write(secondary_, *gates.mutable_secondary());
+}
+
+absl::Status CheckGateMeans(const v1::SampleRecord& record) {
+  if (!record.has_gates()) return absl::OkStatus();
+  constexpr double kLeast = RecordPart::kLeastShare, kMost = RecordPart::kMostShare;
+  const v1::GateMeans& gates = record.gates();
+  const RecordPart part(record, "gates");
+  const int64_t blocks = AttentionBlockCount(record);
+  const int64_t values = std::max<int64_t>(gates.all_size() / blocks, 1) * blocks;
+  SINKD_RETURN_IF_ERROR(part.Size("all", gates.all_size(), values, values));
+  SINKD_RETURN_IF_ERROR(part.Size("primary", gates.primary_size(), values, values));
+  if (!gates.secondary().empty()) {
+    SINKD_RETURN_IF_ERROR(part.Size("secondary", gates.secondary_size(), values, values));
+  }
+  SINKD_RETURN_IF_ERROR(part.Numbers("all", gates.all(), kLeast, kMost));
+  SINKD_RETURN_IF_ERROR(part.Numbers("primary", gates.primary(), kLeast, kMost));
+  return part.Numbers("secondary", gates.secondary(), kLeast, kMost);
 }
 
 }  // namespace sinkd

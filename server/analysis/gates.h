@@ -3,6 +3,8 @@
 // Thread-safety: FillGateMeans is pure; the accumulator has none.
 #pragma once
 
+#include <absl/status/status.h>
+
 #include "server/analysis/accumulator.h"
 #include "server/analysis/exact_means.h"
 #include "server/analysis/records.h"
@@ -13,6 +15,9 @@ namespace sinkd {
 // `record` must hold the sample's primary sink and sinks. It gets no gates where attention is not
 // gated.
 void FillGateMeans(const Trace& trace, v1::SampleRecord& record);
+
+// The gates of a record, if it has some (record_part.h).
+absl::Status CheckGateMeans(const v1::SampleRecord& record);
 
 // Reports nothing as long as no record has gates.
 class GateAccumulator : public AccumulatorOf<GateAccumulator> {

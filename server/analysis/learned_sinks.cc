@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "server/analysis/record_part.h"
+
 namespace sinkd {
 
 void FillLearnedSinkMass(const Trace& trace, v1::SampleRecord& record) {
@@ -26,6 +28,12 @@ void LearnedSinkAccumulator::Report(v1::Summary& report) const {
   report.mutable_learned_sinks()->set_samples(mass_.samples());
   const std::vector<double> mass = mass_.Means();
   report.mutable_learned_sinks()->mutable_mass()->Assign(mass.begin(), mass.end());
+}
+
+absl::Status CheckLearnedSinkMass(const v1::SampleRecord& record) {
+  if (record.learned_sink_mass().empty()) return absl::OkStatus();
+  return RecordPart(record).Curve("learned_sink_mass", record.learned_sink_mass(),
+                                  RecordPart::kLeastShare, RecordPart::kMostShare);
 }
 
 }  // namespace sinkd

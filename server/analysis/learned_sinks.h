@@ -3,6 +3,8 @@
 // Thread-safety: FillLearnedSinkMass is pure; the accumulator has none.
 #pragma once
 
+#include <absl/status/status.h>
+
 #include "server/analysis/accumulator.h"
 #include "server/analysis/exact_means.h"
 #include "server/analysis/records.h"
@@ -12,6 +14,9 @@ namespace sinkd {
 
 // [A] mean over heads; nothing when the model has no learned sinks.
 void FillLearnedSinkMass(const Trace& trace, v1::SampleRecord& record);
+
+// The mass of a record, if it has one (record_part.h).
+absl::Status CheckLearnedSinkMass(const v1::SampleRecord& record);
 
 // Reports nothing as long as no record has a mass.
 class LearnedSinkAccumulator : public AccumulatorOf<LearnedSinkAccumulator> {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "server/analysis/record_part.h"
+#include "server/base/status.h"
+
 namespace sinkd {
 
 void FillOutlierTokens(const Trace& trace, std::span<const int32_t> token_ids,
@@ -27,6 +30,26 @@ void FillOutlierTokens(const Trace& trace, std::span<const int32_t> token_ids,
     token.set_token_id(token_ids[t]);
     token.set_ratio(trace.outlier_ratio[t]);
   }
+}
+
+absl::Status CheckOutlierTokens(const v1::SampleRecord& record) {
+  if (!record.has_outliers()) return absl::OkStatus();
+  const v1::OutlierTokens& outliers = record.outliers();
+  const RecordPart whole(record, "outliers");
+  SINKD_RETURN_IF_ERROR(whole.Integer("count", outliers.count(), 0, record.positions()));
+  const int64_t listed = std::min<int64_t>(outliers.count(), kMostOutliers);
+  SINKD_RETURN_IF_ERROR(whole.Size("largest", outliers.largest_size(), listed, listed));
+  int64_t least = 0;
+  for (int i = 0; i < outliers.largest_size(); ++i) {
+    const RecordPart part(record, "outliers.largest", i);
+    const v1::OutlierToken& token = outliers.largest(i);
+    SINKD_RETURN_IF_ERROR(
+        part.Integer("position", token.position(), least, record.positions() - 1));
+    SINKD_RETURN_IF_ERROR(part.Integer("token_id", token.token_id(), 0, RecordPart::kMostCount));
+    SINKD_RETURN_IF_ERROR(part.Number("ratio", token.ratio(), kOutlierRatio, RecordPart::kAny));
+    least = int64_t{token.position()} + 1;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace sinkd

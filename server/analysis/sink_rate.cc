@@ -4,7 +4,11 @@
 #include <iterator>
 #include <span>
 
+#include <absl/strings/str_cat.h>
+
+#include "server/analysis/record_part.h"
 #include "server/analysis/sink_scores.h"
+#include "server/base/status.h"
 
 namespace sinkd {
 namespace {
@@ -89,6 +93,22 @@ void SinkRateAccumulator::Report(v1::Summary& report) const {
     rate.add_cells(cells_[k]);
     rate.add_rates(static_cast<double>(hits_[k]) / static_cast<double>(cells_[k]));
   }
+}
+
+absl::Status CheckSinkRate(const v1::SampleRecord& record) {
+  if (!record.has_sink_rate()) return absl::OkStatus();
+  constexpr int64_t kMostPositions = 4096;
+  const v1::SinkRateCounts& counts = record.sink_rate();
+  const RecordPart part(record, "sink_rate");
+  SINKD_RETURN_IF_ERROR(part.Integer("cells", counts.cells(), 0, RecordPart::kMostCount));
+  SINKD_RETURN_IF_ERROR(part.Size("hits", counts.hits_size(), 0,
+                                  std::min<int64_t>(kMostPositions, record.positions())));
+  for (int i = 0; i < counts.hits_size(); ++i) {
+    if (counts.hits(i) >= 0 && counts.hits(i) <= counts.cells()) continue;
+    return part.Bad(absl::StrCat("hits[", i, "]"), absl::StrCat(counts.hits(i)),
+                    absl::StrCat("it is from 0 to ", counts.cells()));
+  }
+  return part.Integer("undefined", counts.undefined(), 0, counts.hits_size());
 }
 
 }  // namespace sinkd

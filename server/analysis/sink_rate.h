@@ -9,6 +9,8 @@
 
 #include <vector>
 
+#include <absl/status/status.h>
+
 #include "server/analysis/accumulator.h"
 #include "server/analysis/parameters.h"
 #include "server/analysis/records.h"
@@ -18,6 +20,9 @@ namespace sinkd {
 
 // spec.sink_rate must be set.
 v1::SinkRateCounts CountSinkRate(const v1::AnalysisSpec& spec, const Trace& trace);
+
+// The sink rate of a record, if it has one (record_part.h).
+absl::Status CheckSinkRate(const v1::SampleRecord& record);
 
 class SinkRateAccumulator : public AccumulatorOf<SinkRateAccumulator> {
  public:
