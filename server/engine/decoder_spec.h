@@ -6,6 +6,7 @@
 // Reference: transformers 5.24.0, modeling_<family>.py and modeling_rope_utils.py.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -77,10 +78,12 @@ enum class HeadNorms {
 // What carries information from one position of a block to another. All but attention read their
 // input through one projection, and convolve each channel over the last positions.
 enum class Mixer {
-  kAttention,         // softmax attention
-  kShortConvolution,  // c * conv(b * x), of the projections b, c and x
-  kGatedDelta,        // linear attention with the gated delta rule (arXiv 2412.06464)
-  kMamba2,            // a state space, selected by the input (arXiv 2405.21060)
+  kAttention,           // softmax attention
+  kShortConvolution,    // c * conv(b * x), of the projections b, c and x
+  kGatedDelta,          // linear attention with the gated delta rule (arXiv 2412.06464)
+  kMamba2,              // a state space, selected by the input (arXiv 2405.21060)
+  kAttentionAndMamba2,  // both read the same, and what they give is added
+  kNone,                // the block has an MLP alone
 };
 
 // Gated delta rule. A head of queries and keys serves value_heads / key_heads heads of values.
@@ -97,8 +100,15 @@ struct MambaSpec {
   int64_t head_size = 0;
   int64_t groups = 0;
   int64_t state_size = 0;
-  bool projection_bias = false;
-  double least_step = 0;  // steps are clamped to [least, most]
+  bool input_bias = false;  // of the projection in
+  bool output_bias = false;
+  Activation activation = Activation::kSilu;  // after the convolution
+  bool norm = true;
+  bool norm_before_gate = false;
+  double input_scale = 1.0;                             // multiplies what the projection in reads
+  std::array<double, 5> part_scales = {1, 1, 1, 1, 1};  // what it gives: z, x, B, C, dt
+  double output_scale = 1.0;                            // what the projection out gives
+  double least_step = 0;                                // steps are clamped to [least, most]
   double most_step = std::numeric_limits<double>::infinity();
 };
 
@@ -122,6 +132,8 @@ struct ExpertSpec {
   int64_t per_token = 0;
   bool bias = false;         // router and experts have biases
   int64_t intermediate = 0;  // width of one expert's gate and up
+  int64_t latent = 0;        // width of what experts read and give, projected from and to the
+                             // stream for all of them together; 0: they read the stream
   Routing routing = Routing::kSoftmaxThenTop;
   bool renormalize = true;     // not kTopThenSoftmax: scale the selected weights to sum to 1
   double least_sum = 0;        // renormalize: divide by at least this
@@ -206,9 +218,11 @@ struct DecoderSpec {
   std::vector<HeadShape> head_shapes;  // per block, where they differ; else empty
   bool qkv_bias = false;
   bool output_bias = false;
-  double qkv_clip = 0;            // projections are clamped to +-clip; 0: they are not
-  bool clip_after_norms = false;  // kWhole: q and k are clamped after their norms
-  double value_scale = 1.0;       // multiplies values
+  double qkv_clip = 0;                  // projections are clamped to +-clip; 0: they are not
+  bool clip_after_norms = false;        // kWhole: q and k are clamped after their norms
+  double value_scale = 1.0;             // multiplies values
+  double attention_input_scale = 1.0;   // multiplies what q, k and v are projected from
+  double attention_output_scale = 1.0;  // multiplies what attention adds
   LatentSpec latent;
   HeadNorms head_norms = HeadNorms::kNone;
   bool head_norm_weights = true;           // false: weights 1, not in the checkpoint
@@ -231,9 +245,12 @@ struct DecoderSpec {
   int64_t intermediate = 0;  // width of gate and up
   Activation activation = Activation::kSilu;
   Gating gating = Gating::kGated;
-  double swish_slope = 1.702;  // kClampedSwish
-  double swish_limit = 7.0;    // kClampedSwish
-  bool mlp_bias = false;       // of dense MLPs and of the shared expert
+  double swish_slope = 1.702;     // kClampedSwish
+  double swish_limit = 7.0;       // kClampedSwish
+  bool mlp_bias = false;          // of dense MLPs, the shared expert, and projections to latents
+  double gate_scale = 1.0;        // multiplies gate before its activation
+  double mlp_output_scale = 1.0;  // multiplies what the MLP adds
+  std::vector<bool> with_mlp;     // per block: false for none; empty: all blocks have one
   ExpertSpec experts;
 
   HeadShape HeadsOf(int64_t block) const {
@@ -244,7 +261,17 @@ struct DecoderSpec {
     return mixer.empty() ? Mixer::kAttention : mixer[static_cast<size_t>(block)];
   }
   // Whether the block has softmax attention.
-  bool Attends(int64_t block) const { return MixerOf(block) == Mixer::kAttention; }
+  bool Attends(int64_t block) const {
+    const Mixer of_block = MixerOf(block);
+    return of_block == Mixer::kAttention || of_block == Mixer::kAttentionAndMamba2;
+  }
+  // Whether there is a stream between mixer and MLP.
+  bool HasResidMid(int64_t block) const {
+    return wiring != Wiring::kParallel && MixerOf(block) != Mixer::kNone && HasMlp(block);
+  }
+  bool HasMlp(int64_t block) const {
+    return with_mlp.empty() || with_mlp[static_cast<size_t>(block)];
+  }
 };
 
 // How a checkpoint stores projections that the engine fuses.
@@ -283,7 +310,8 @@ struct BlockWeightNames {
   std::string delta_z, delta_b, delta_a;  // of gated delta rules
   std::string mixer_norm;                 // of these and Mamba2, as are the following whole names
   std::string mixer_decay, mixer_step;
-  std::string mamba_skip;  // the whole name
+  std::string mamba_skip;             // the whole name
+  std::string expert_in, expert_out;  // to and from the latent of experts
   std::string gate, up, down;
   std::string act;  // kXielu: the module of its numbers
   std::string router, expert_gate, expert_up, expert_down;

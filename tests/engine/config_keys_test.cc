@@ -119,16 +119,16 @@ INSTANTIATE_TEST_SUITE_P(
     Families, ConfigKeys,
     ::testing::Values("apertus", "arcee", "bloom", "codegen", "cohere", "cohere2", "deepseek_v2",
                       "deepseek_v3", "dots1", "ernie4_5", "ernie4_5_moe", "exaone4", "falcon",
-                      "flex_olmo", "gemma", "gemma2", "gemma3_text", "glm", "glm4", "glm4_moe",
-                      "glm4_moe_lite", "gpt2", "gpt_bigcode", "gpt_neo", "gpt_neox", "gpt_oss",
-                      "gptj", "granite", "granite_swa", "granitemoe", "granitemoe_swa",
+                      "falcon_h1", "flex_olmo", "gemma", "gemma2", "gemma3_text", "glm", "glm4",
+                      "glm4_moe", "glm4_moe_lite", "gpt2", "gpt_bigcode", "gpt_neo", "gpt_neox",
+                      "gpt_oss", "gptj", "granite", "granite_swa", "granitemoe", "granitemoe_swa",
                       "granitemoehybrid", "granitemoeshared", "helium", "hunyuan_v1_dense",
                       "hunyuan_v1_moe", "lfm2", "lfm2_moe", "llama", "llama4_text", "mimo_v2_flash",
                       "minimax_m2", "ministral", "ministral3", "mistral", "mixtral", "mpt",
-                      "nemotron", "olmo", "olmo2", "olmo3", "olmoe", "opt", "persimmon", "phi",
-                      "phi3", "phimoe", "qwen2", "qwen2_moe", "qwen3", "qwen3_5_moe_text",
-                      "qwen3_5_text", "qwen3_moe", "qwen3_next", "seed_oss", "smollm3",
-                      "solar_open", "stablelm", "starcoder2", "vaultgemma", "youtu"),
+                      "nemotron", "nemotron_h", "olmo", "olmo2", "olmo3", "olmoe", "opt",
+                      "persimmon", "phi", "phi3", "phimoe", "qwen2", "qwen2_moe", "qwen3",
+                      "qwen3_5_moe_text", "qwen3_5_text", "qwen3_moe", "qwen3_next", "seed_oss",
+                      "smollm3", "solar_open", "stablelm", "starcoder2", "vaultgemma", "youtu"),
     [](const auto& tested) { return std::string(tested.param); });
 
 }  // namespace

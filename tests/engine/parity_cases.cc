@@ -142,6 +142,10 @@ const std::vector<std::string> kDecoders = {"arcee_plain",
                                             "qwen3_5_moe_text_stacked",
                                             "qwen3_5_half",
                                             "qwen3_5_moe_half"};
+// Of tests/oracle/block_models.py.
+const std::vector<std::string> kBlocks = {"falcon_h1_multipliers", "falcon_h1_gate_first",
+                                          "falcon_h1_no_norm", "nemotron_h_latents",
+                                          "nemotron_h_pattern"};
 const std::vector<std::string> kTinyVariants = {"llama_grouped", "llama_rope_llama3",
                                                 "qwen2_plain",   "qwen2_yarn",
                                                 "qwen2_window",  "qwen3_plain"};
@@ -165,6 +169,7 @@ std::vector<ParityCase> MakeCases() {
                                  .bfloat16_site_length = 200};
   add("families/", kFamilyVariants, short_samples);
   add("decoders/", kDecoders, short_samples);
+  add("blocks/", kBlocks, short_samples);
   add("tiny/", kTinyVariants,
       {.checkpoint = {},
        .lengths = {1, 2, 64, 1000, 2500},

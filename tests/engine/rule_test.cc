@@ -198,6 +198,52 @@ INSTANTIATE_TEST_SUITE_P(
                        if (block.mixer.skip.defined()) block.mixer.skip = block.mixer.skip * 0;
                      }
                    }},
+        BrokenRule{"MambaNormAfterGate", "blocks/falcon_h1_multipliers", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.mamba.norm_before_gate = false;
+                   }},
+        BrokenRule{"MambaUnnormed", "blocks/falcon_h1_multipliers", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.mamba.norm = false; }},
+        BrokenRule{
+            "MambaInputUnscaled", "blocks/falcon_h1_multipliers", 64,
+            [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.mamba.input_scale = 1; }},
+        BrokenRule{"MambaPartsUnscaled", "blocks/falcon_h1_multipliers", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.mamba.part_scales = {1, 1, 1, 1, 1};
+                   }},
+        BrokenRule{
+            "MambaOutputUnscaled", "blocks/falcon_h1_multipliers", 64,
+            [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.mamba.output_scale = 1; }},
+        BrokenRule{
+            "AttentionInputUnscaled", "blocks/falcon_h1_multipliers", 64,
+            [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.attention_input_scale = 1; }},
+        BrokenRule{
+            "AttentionOutputUnscaled", "blocks/falcon_h1_multipliers", 64,
+            [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.attention_output_scale = 1; }},
+        BrokenRule{"GateUnscaled", "blocks/falcon_h1_multipliers", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.gate_scale = 1; }},
+        BrokenRule{
+            "MlpOutputUnscaled", "blocks/falcon_h1_multipliers", 64,
+            [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.mlp_output_scale = 1; }},
+        BrokenRule{"AttentionAlone", "blocks/falcon_h1_multipliers", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.mixer.assign(spec.mixer.size(), Mixer::kAttention);
+                   }},
+        BrokenRule{"MambaUnbiased", "blocks/nemotron_h_pattern", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) block.mixer.output_bias.reset();
+                   }},
+        BrokenRule{"MambaActivatedAsTheMlp", "blocks/nemotron_h_latents", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.mamba.activation = spec.activation;
+                   }},
+        BrokenRule{"NoMlpInABlockOfItsOwn", "blocks/nemotron_h_latents", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.with_mlp[3] = false; }},
+        BrokenRule{"ExpertLatentsOfTheFirstChannels", "blocks/nemotron_h_latents", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>& blocks) {
+                     at::Tensor& in = blocks[1].expert_in;
+                     in = at::eye(spec.experts.latent, spec.hidden, in.options());
+                   }},
         BrokenRule{"DeltaKeysInSmallerHeads", "decoders/qwen3_next_experts", 64,
                    [](DecoderSpec& spec, std::vector<BlockWeights>&) {
                      spec.delta.key_size /= 2;

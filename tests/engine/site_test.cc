@@ -52,7 +52,7 @@ TEST(FamilyDifferences, AreToldOfEveryFamily) {
 TEST(ParityCases, AreThoseOfTheOracle) {
   std::vector<std::string> compared, written;
   for (const ParityCase& parity : ParityCases()) compared.push_back(parity.checkpoint);
-  for (const std::string folder : {"families", "decoders", "tiny"}) {
+  for (const std::string folder : {"families", "decoders", "blocks", "tiny"}) {
     const auto cases = nlohmann::json::parse(std::ifstream(OracleFolder() / folder / "cases.json"));
     for (const auto& item : cases) {
       written.push_back(folder + "/" + item["name"].get<std::string>());

@@ -30,6 +30,10 @@ std::string_view LayerType(const DecoderSpec& spec, size_t block) {
     case Mixer::kGatedDelta:
     case Mixer::kMamba2:
       return "linear_attention";
+    case Mixer::kAttentionAndMamba2:
+      return "hybrid";
+    case Mixer::kNone:
+      return "mlp";
     case Mixer::kAttention:
       if (block < spec.chunk.size() && spec.chunk[block] > 0) return "chunked_attention";
       return spec.window[block] > 0 ? "sliding_attention" : "full_attention";
@@ -74,7 +78,8 @@ absl::StatusOr<std::string_view> EitherKey(const ConfigReader& config, std::stri
 absl::StatusOr<DecoderSpec> ReadSizes(const ConfigReader& config, const SizeKeys& keys,
                                       int64_t max_positions, bool tied) {
   DecoderSpec spec;
-  SINKD_ASSIGN_OR_RETURN(spec.blocks, config.Size(keys.blocks, kMaxBlocks));
+  SINKD_ASSIGN_OR_RETURN(spec.blocks,
+                         SizeUnless(config, keys.blocks, keys.blocks_absent, kMaxBlocks));
   SINKD_ASSIGN_OR_RETURN(spec.hidden, config.Size(keys.hidden, kMaxWidth));
   SINKD_ASSIGN_OR_RETURN(spec.heads, SizeUnless(config, keys.heads, keys.heads_absent, kMaxHeads));
   SINKD_ASSIGN_OR_RETURN(spec.vocabulary,

@@ -29,6 +29,7 @@ struct SizeKeys {
   std::string_view intermediate = "intermediate_size";
   std::string_view max_positions = "max_position_embeddings";
   int64_t intermediate_per_hidden = 0;  // so many times hidden
+  int64_t blocks_absent = 0;
   int64_t heads_absent = 0;
   int64_t vocabulary_absent = 0;
 };

@@ -217,6 +217,12 @@ constexpr KnownModel kFalcon[] = {
     {"tiiuae/falcon-7b", 6'921'720'704, 13'843'441'408},
     {"tiiuae/falcon-rw-1b", 1'311'625'216, 2'623'250'432},
 };
+constexpr KnownModel kFalconH1[] = {
+    {"tiiuae/Falcon-H1-0.5B-Base", 521'411'104, 975'680'576},
+};
+constexpr KnownModel kNemotronH[] = {
+    {"nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", 31'577'940'288, 62'451'237'504},
+};
 constexpr KnownModel kFlexOlmo[] = {
     {"allenai/FlexOlmo-7x7B-1T", 33'270'665'216, 65'719'246'848},
 };
@@ -297,6 +303,9 @@ std::span<const FamilyFacts> AllFamilyFacts() {
       Facts("falcon", "Falcon 7B to 180B, RW, Falcon 2",
             "attention and MLP in parallel, few key heads; RW in sequence with ALiBi", "", kFalcon,
             kReference5),
+      Facts("falcon_h1", "Falcon-H1 0.5B to 34B",
+            "Mamba2 beside softmax attention in every block, a multiplier on each part", "",
+            kFalconH1, kReference5),
       Facts("flex_olmo", "FlexOlmo", "as olmoe, with norms after only", "", kFlexOlmo, kReference5),
       Facts("gemma", "Gemma 1, CodeGemma", "norms of 1 + weight, a scaled embedding", "", kGemma,
             kReference5),
@@ -389,6 +398,10 @@ std::span<const FamilyFacts> AllFamilyFacts() {
       Facts("nemotron", "Minitron, Nemotron 4",
             "layer norms of 1 + weight, a squared ReLU without gate, partial rotary", "", kNemotron,
             kReference5),
+      Facts("nemotron_h", "Nemotron-H, Nemotron Nano 2, Nemotron 3",
+            "each block is one part alone: Mamba2, softmax attention without rotary, an MLP or "
+            "experts",
+            "", kNemotronH, kReference5),
       Facts("olmo", "OLMo 1", "layer norms without weights, projections that may be clamped", "",
             kOlmo, kReference5),
       Facts("olmo2", "OLMo 2", "norms after only, norms over all of q and of k", "", kOlmo2),

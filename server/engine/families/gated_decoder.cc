@@ -12,6 +12,7 @@ absl::StatusOr<DecoderPlan> PlanGatedDecoder(const ConfigReader& config,
                                              const GatedDecoderDefaults& defaults) {
   DecoderPlan plan{.spec = {}, .names = LlamaNames()};
   const SizeKeys keys{.intermediate = defaults.intermediate_key,
+                      .blocks_absent = defaults.blocks,
                       .heads_absent = defaults.heads,
                       .vocabulary_absent = defaults.vocabulary};
   SINKD_ASSIGN_OR_RETURN(plan.spec, ReadSizes(config, keys, defaults.max_positions, defaults.tied));

@@ -9,6 +9,7 @@ namespace sinkd {
 
 // How a family fills the keys a config leaves out.
 struct GatedDecoderDefaults {
+  int64_t blocks = 0;      // 0: the key is required
   int64_t heads = 0;       // 0: the key is required
   int64_t vocabulary = 0;  // 0: the key is required
   int64_t kv_heads = 0;    // 0: as many as query heads

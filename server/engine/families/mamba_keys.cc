@@ -39,21 +39,28 @@ absl::Status ReadHeadSize(const ConfigReader& config, int64_t width, MambaSpec& 
 
 }  // namespace
 
-absl::Status ReadMamba(const ConfigReader& config, DecoderPlan& plan) {
+absl::Status ReadMamba(const ConfigReader& config, DecoderPlan& plan, const MambaWidth& defaults) {
   DecoderSpec& spec = plan.spec;
   MambaSpec& mamba = spec.mamba;
   SINKD_ASSIGN_OR_RETURN(mamba.heads, config.SizeOr("mamba_n_heads", 128, kMaxHeads));
   SINKD_ASSIGN_OR_RETURN(mamba.groups, config.SizeOr("mamba_n_groups", 1, mamba.heads));
   SINKD_ASSIGN_OR_RETURN(mamba.state_size, config.SizeOr("mamba_d_state", 256, kMaxWidth));
   SINKD_ASSIGN_OR_RETURN(const int64_t expand, config.SizeOr("mamba_expand", 2, 64));
-  SINKD_RETURN_IF_ERROR(ReadHeadSize(config, expand * spec.hidden, mamba));
+  int64_t width = expand * spec.hidden;
+  const std::string_view key = defaults.width_key;
+  if (!key.empty() && (config.HasValue(key) || !config.Has(key))) {
+    SINKD_ASSIGN_OR_RETURN(width, config.SizeOr(key, defaults.width, kMaxWidth));
+  }
+  SINKD_RETURN_IF_ERROR(ReadHeadSize(config, width, mamba));
   if (mamba.heads % mamba.groups != 0) {
     return config.Error("mamba_n_groups", StrCat("does not divide mamba_n_heads, ", mamba.heads),
                         kRestore);
   }
   SINKD_ASSIGN_OR_RETURN(spec.convolution_taps, config.SizeOr("mamba_d_conv", 4, kMaxTaps));
   SINKD_ASSIGN_OR_RETURN(spec.convolution_bias, config.FlagOr("mamba_conv_bias", true));
-  SINKD_ASSIGN_OR_RETURN(mamba.projection_bias, config.FlagOr("mamba_proj_bias", false));
+  SINKD_ASSIGN_OR_RETURN(mamba.input_bias, config.FlagOr("mamba_proj_bias", false));
+  mamba.output_bias = mamba.input_bias;
+  mamba.activation = spec.activation;
   // How a sequence is cut changes what is computed by roundings only.
   (void)config.Has("mamba_chunk_size");
   SINKD_RETURN_IF_ERROR(ReadStepLimits(config, mamba));

@@ -37,7 +37,7 @@ at::Tensor BlockPass::Join(at::Tensor x, at::Tensor attention) const {
   x = x + attention;
   attention.reset();
   if (norm_after) x = Norm(w_.attention_norm, x);
-  tap_(Site::kResidMid, x);
+  if (spec_.HasResidMid(block_)) tap_(Site::kResidMid, x);
   x = Mlp(x).add_(x);
   return Edited(Site::kResidPost, norm_after ? Norm(w_.mlp_norm, x) : x);
 }
@@ -62,15 +62,21 @@ at::Tensor BlockPass::Mix(at::Tensor in) const {
       return GatedDelta(spec_, w_.mixer, std::move(in), group_);
     case Mixer::kMamba2:
       return Mamba2(spec_, w_.mixer, std::move(in), group_);
+    case Mixer::kAttentionAndMamba2:
+      return Mamba2(spec_, w_.mixer, in, group_).add_(Attention(std::move(in)));
+    case Mixer::kNone:
+      return at::zeros_like(in);
   }
   return {};
 }
 
 at::Tensor BlockPass::Attention(at::Tensor in) const {
   const bool latent = spec_.latent.kv_rank > 0;
+  if (spec_.attention_input_scale != 1) in = in * spec_.attention_input_scale;
   const Projected projected = latent ? ProjectLatents(std::move(in)) : Project(std::move(in));
   const at::Tensor mixed = RoundActivations(w_.mixed, Mixed(projected));
-  return Linear(mixed, w_.output, w_.output_bias).to(at::kFloat);
+  const at::Tensor out = Linear(mixed, w_.output, w_.output_bias).to(at::kFloat);
+  return spec_.attention_output_scale == 1 ? out : out * spec_.attention_output_scale;
 }
 
 at::Tensor BlockPass::Rotated(const at::Tensor& rows, const RopeTables* tables) const {
@@ -213,6 +219,7 @@ at::Tensor BlockPass::Mixed(const Projected& projected) const {
 }
 
 at::Tensor BlockPass::Mlp(const at::Tensor& x) const {
+  if (!spec_.HasMlp(block_)) return Edited(Site::kMlpOut, at::zeros_like(x)).clone();
   const bool norm_before = spec_.wiring != Wiring::kNormAfterResidual;
   const int64_t piece = MlpRows(spec_, x.is_cpu(), w_.options.dtype() == at::kBFloat16);
   at::Tensor sum = at::empty_like(x);

@@ -76,6 +76,13 @@ at::Tensor RunExpert(const DecoderSpec& spec, const MlpWeights& expert, const at
       .to(at::kFloat);
 }
 
+// `in` projected, where experts do not read and write the stream itself.
+at::Tensor Latent(const at::Tensor& in, const at::Tensor& weights, const at::Tensor& bias) {
+  if (!weights.defined()) return in;
+  const auto typed = [&](const at::Tensor& t) { return t.defined() ? t.to(in.scalar_type()) : t; };
+  return Linear(in, typed(weights), typed(bias));
+}
+
 // What the expert of all tokens adds.
 at::Tensor RunShared(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& in,
                      const at::Tensor& narrow) {
@@ -93,8 +100,9 @@ at::Tensor RunExperts(const DecoderSpec& spec, const BlockWeights& weights, cons
       Linear(in, weights.router.to(at::kFloat),
              weights.router_bias.defined() ? weights.router_bias.to(at::kFloat) : at::Tensor());
   const at::Tensor narrow = in.to(type);
+  const at::Tensor read = Latent(narrow, weights.expert_in, weights.expert_in_bias).to(type);
   const Routes routes = Route(spec.experts, logits, weights.router_correction);
-  at::Tensor sum = at::zeros(in.sizes(), in.options());
+  at::Tensor sum = at::zeros(read.sizes(), in.options());
   for (int64_t e = 0; e < spec.experts.count; ++e) {
     const at::Tensor chosen = (routes.expert == e).nonzero();  // [n, 2]: row, place
     if (chosen.size(0) == 0) continue;
@@ -105,9 +113,10 @@ at::Tensor RunExperts(const DecoderSpec& spec, const BlockWeights& weights, cons
       const at::Tensor weighed = in.index_select(0, rows) * weight;
       sum.index_add_(0, rows, RunExpert(spec, expert, weighed.to(type)));
     } else {
-      sum.index_add_(0, rows, RunExpert(spec, expert, narrow.index_select(0, rows)) * weight);
+      sum.index_add_(0, rows, RunExpert(spec, expert, read.index_select(0, rows)) * weight);
     }
   }
+  sum = Latent(sum.to(type), weights.expert_out, weights.expert_out_bias).to(at::kFloat);
   if (weights.mlp.down.defined()) sum.add_(RunShared(spec, weights, in, narrow));
   return sum;
 }

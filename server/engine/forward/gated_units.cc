@@ -68,7 +68,8 @@ Units SplitUnits(Gating gating, const at::Tensor& fused, int64_t axis) {
 }
 
 at::Tensor ActOf(const DecoderSpec& spec, const Units& units, const at::Tensor& numbers) {
-  const at::Tensor x = (units.gate.defined() ? units.gate : units.up).to(at::kFloat);
+  at::Tensor x = (units.gate.defined() ? units.gate : units.up).to(at::kFloat);
+  if (spec.gate_scale != 1) x = x * spec.gate_scale;
   if (spec.gating == Gating::kClampedSwish) {
     const at::Tensor gate = x.clamp_max(spec.swish_limit);
     return Swish(gate, spec.swish_slope);

@@ -1,5 +1,7 @@
 #include "server/engine/forward/mixers.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -36,6 +38,19 @@ constexpr double kNormEpsilon = 1e-6;
 // Of norm 1 over the last axis.
 at::Tensor Normed(const at::Tensor& x) {
   return x * (x * x).sum(-1, /*keepdim=*/true).add_(kNormEpsilon).rsqrt_();
+}
+
+// Of parts [rows, n] of these widths, each times its number.
+at::Tensor ScaleParts(const at::Tensor& rows, const std::array<int64_t, 5>& widths,
+                      const std::array<double, 5>& scales) {
+  if (std::all_of(scales.begin(), scales.end(), [](double scale) { return scale == 1; })) {
+    return rows;
+  }
+  std::vector<at::Tensor> factors;
+  for (size_t i = 0; i < widths.size(); ++i) {
+    factors.push_back(at::full({widths[i]}, scales[i], rows.options()));
+  }
+  return rows * at::cat(factors);
 }
 
 // LinearAttention of all samples of a group; parts of `input` are [rows, heads, size] or
@@ -116,11 +131,14 @@ at::Tensor Mamba2(const DecoderSpec& spec, const MixerWeights& weights, at::Tens
   const MambaSpec& mamba = spec.mamba;
   const int64_t width = mamba.heads * mamba.head_size;
   const int64_t states = mamba.groups * mamba.state_size;
+  if (mamba.input_scale != 1) in = in * mamba.input_scale;
   const std::vector<at::Tensor> parts =
-      Project(weights, std::move(in)).split_with_sizes({width, width + 2 * states, mamba.heads}, 1);
+      ScaleParts(Project(weights, std::move(in)), {width, width, states, states, mamba.heads},
+                 mamba.part_scales)
+          .split_with_sizes({width, width + 2 * states, mamba.heads}, 1);
   const at::Tensor& z = parts[0];
   const std::vector<at::Tensor> xbc =
-      Activate(spec.activation, Convolve(parts[1], weights.taps, weights.taps_bias, group))
+      Activate(mamba.activation, Convolve(parts[1], weights.taps, weights.taps_bias, group))
           .split_with_sizes({width, states, states}, 1);
   const at::Tensor x = xbc[0].unflatten(1, {mamba.heads, mamba.head_size});
   const at::Tensor step =
@@ -135,9 +153,14 @@ at::Tensor Mamba2(const DecoderSpec& spec, const MixerWeights& weights, at::Tens
                                 .beta = {}},
                                group);
   mixed = mixed.add_(x * weights.skip.unsqueeze(1)).flatten(1);
-  const at::Tensor gated = by_group(mixed.mul_(Activate(Activation::kSilu, z)));
-  return Output(weights,
-                Normalize(NormKind::kRms, gated, weights.norm, spec.norm_epsilon).flatten(1));
+  const at::Tensor gate = Activate(Activation::kSilu, z);
+  if (!mamba.norm_before_gate) mixed.mul_(gate);
+  if (mamba.norm) {
+    mixed = Normalize(NormKind::kRms, by_group(mixed), weights.norm, spec.norm_epsilon).flatten(1);
+  }
+  if (mamba.norm_before_gate) mixed.mul_(gate);
+  const at::Tensor out = Output(weights, mixed);
+  return mamba.output_scale == 1 ? out : out * mamba.output_scale;
 }
 
 }  // namespace sinkd

@@ -78,7 +78,7 @@ at::Tensor PlainMlp(const DecoderSpec& spec, const BlockWeights& weights, const 
 bool FusesUnits(const DecoderSpec& spec, bool on_cpu, bool narrow) {
   return on_cpu && narrow && spec.gating != Gating::kClampedSwish &&
          spec.activation != Activation::kReluSquared && spec.activation != Activation::kXielu &&
-         spec.experts.count == 0 && FusesActivations();
+         spec.gate_scale == 1 && spec.experts.count == 0 && FusesActivations();
 }
 
 int64_t MlpRows(const DecoderSpec& spec, bool on_cpu, bool narrow) {
@@ -91,7 +91,8 @@ at::Tensor RunMlp(const DecoderSpec& spec, const BlockWeights& weights, const at
   const at::Tensor out =
       PlainMlp(spec, weights, in, normed ? at::Tensor() : stream, tap, first_row);
   const at::Tensor added = Normalize(spec.norm, out, weights.mlp_output_norm, spec.norm_epsilon);
-  return spec.residual_scale == 1 ? added : added * spec.residual_scale;
+  const double scale = spec.residual_scale * spec.mlp_output_scale;
+  return scale == 1 ? added : added * scale;
 }
 
 }  // namespace sinkd

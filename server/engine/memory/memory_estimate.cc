@@ -56,7 +56,9 @@ class GroupBytes {
         equals_(GroupByLength(group.offsets)) {}
 
   int64_t Most() const {
-    return RopeTables() + std::max({Project(), Attend(), Output(), Mlp(), Mixers()});
+    // What both mixers read, and what the first one gives, while the second one runs.
+    const int64_t beside = Has(Mixer::kAttentionAndMamba2) ? 2 * State() : 0;
+    return RopeTables() + beside + std::max({Project(), Attend(), Output(), Mlp(), Mixers()});
   }
 
  private:
@@ -111,7 +113,7 @@ class GroupBytes {
       most = std::max(most, Linear(2 * (keys + values + delta.value_heads), 2 * keys + values, keys,
                                    delta.value_heads, delta.key_size, delta.value_size));
     }
-    if (Has(Mixer::kMamba2)) {
+    if (Has(Mixer::kMamba2) || Has(Mixer::kAttentionAndMamba2)) {
       const MambaSpec& mamba = spec_.mamba;
       const int64_t width = mamba.heads * mamba.head_size;
       const int64_t states = mamba.groups * mamba.state_size;

@@ -85,13 +85,15 @@ absl::Status CheckRequest(const DecoderSpec& spec, const CaptureRequest& request
 }  // namespace
 
 bool HasSite(const DecoderSpec& spec, Site site, int64_t block) {
-  const bool dense = !spec.experts.in_block[static_cast<size_t>(block)];
+  const bool dense = spec.HasMlp(block) && !spec.experts.in_block[static_cast<size_t>(block)];
   switch (site) {
     case Site::kKey:
     case Site::kValue:
       return spec.Attends(block);
     case Site::kResidMid:
-      return spec.wiring != Wiring::kParallel;
+      return spec.HasResidMid(block);
+    case Site::kMlpIn:
+      return spec.HasMlp(block);
     case Site::kGate:
       return dense && spec.gating != Gating::kNone;
     case Site::kUp:

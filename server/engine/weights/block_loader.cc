@@ -35,8 +35,10 @@ class BlockLoader {
         spec_(plan.spec),
         names_(plan.names),
         prefix_(StrCat(plan.names.block_prefix, block, ".")),
+        block_(block),
         shape_(plan.spec.HeadsOf(block)),
         mixer_(plan.spec.MixerOf(block)),
+        with_mlp_(plan.spec.HasMlp(block)),
         sparse_(plan.spec.experts.in_block[static_cast<size_t>(block)]),
         rotates_(Rotates(plan.spec, plan.spec.rope_of_block[static_cast<size_t>(block)])),
         windowed_(plan.spec.window[static_cast<size_t>(block)] > 0) {}
@@ -46,8 +48,10 @@ class BlockLoader {
     SINKD_RETURN_IF_ERROR(LoadNorms(block));
     SINKD_RETURN_IF_ERROR(LoadMixer(block));
     SINKD_RETURN_IF_ERROR(LoadSchemes(block));
+    if (!with_mlp_) return absl::OkStatus();
     if (!sparse_) return LoadMlp(block.mlp);
     SINKD_RETURN_IF_ERROR(LoadRouter(block));
+    if (spec_.experts.latent > 0) SINKD_RETURN_IF_ERROR(LoadExpertLatents(block));
     if (spec_.experts.shared_intermediate > 0) SINKD_RETURN_IF_ERROR(LoadShared(block));
     return LoadExperts(block);
   }
@@ -77,12 +81,12 @@ class BlockLoader {
 
   absl::Status LoadSchemes(BlockWeights& block) const {
     const BlockWeightNames& names = names_.block;
-    if (mixer_ != Mixer::kAttention) {
+    if (mixer_ != Mixer::kAttention && mixer_ != Mixer::kNone) {
       SINKD_ASSIGN_OR_RETURN(block.mixer.input, SchemeOf({names.mixer_in, names.delta_z,
                                                           names.delta_b, names.delta_a}));
       SINKD_ASSIGN_OR_RETURN(block.mixer.mixed, SchemeOf({names.mixer_out}));
-      return absl::OkStatus();
     }
+    if (!spec_.Attends(block_)) return absl::OkStatus();
     SINKD_ASSIGN_OR_RETURN(block.mixed, SchemeOf({names.o}));
     if (spec_.latent.kv_rank > 0) {
       SINKD_ASSIGN_OR_RETURN(block.attention_input, SchemeOf({names.q, names.kv}));
@@ -135,6 +139,11 @@ class BlockLoader {
         return LoadGatedDelta(block.mixer);
       case Mixer::kMamba2:
         return LoadMamba(block.mixer);
+      case Mixer::kAttentionAndMamba2:
+        SINKD_RETURN_IF_ERROR(LoadAttention(block));
+        return LoadMamba(block.mixer);
+      case Mixer::kNone:
+        return absl::OkStatus();
     }
     return absl::OkStatus();
   }
@@ -197,13 +206,18 @@ class BlockLoader {
     SINKD_ASSIGN_OR_RETURN(mixer.in, Projection(names.mixer_in, projected, spec_.hidden));
     SINKD_ASSIGN_OR_RETURN(mixer.output, Projection(names.mixer_out, spec_.hidden, width));
     SINKD_RETURN_IF_ERROR(LoadTaps(convolved, spec_.convolution_bias, mixer));
-    SINKD_ASSIGN_OR_RETURN(const at::Tensor norm, loader_.Load(Weight(names.mixer_norm), {width}));
-    mixer.norm.weight = norm.view({mamba.groups, width / mamba.groups});
+    if (mamba.norm) {
+      SINKD_ASSIGN_OR_RETURN(const at::Tensor norm,
+                             loader_.Load(Weight(names.mixer_norm), {width}));
+      mixer.norm.weight = norm.view({mamba.groups, width / mamba.groups});
+    }
     SINKD_ASSIGN_OR_RETURN(mixer.decay, loader_.Load(prefix_ + names.mixer_decay, {mamba.heads}));
     SINKD_ASSIGN_OR_RETURN(mixer.step, loader_.Load(prefix_ + names.mixer_step, {mamba.heads}));
     SINKD_ASSIGN_OR_RETURN(mixer.skip, loader_.Load(prefix_ + names.mamba_skip, {mamba.heads}));
-    if (!mamba.projection_bias) return absl::OkStatus();
-    SINKD_ASSIGN_OR_RETURN(mixer.in_bias, loader_.Load(Bias(names.mixer_in), {projected}));
+    if (mamba.input_bias) {
+      SINKD_ASSIGN_OR_RETURN(mixer.in_bias, loader_.Load(Bias(names.mixer_in), {projected}));
+    }
+    if (!mamba.output_bias) return absl::OkStatus();
     SINKD_ASSIGN_OR_RETURN(mixer.output_bias, loader_.Load(Bias(names.mixer_out), {spec_.hidden}));
     return absl::OkStatus();
   }
@@ -381,16 +395,8 @@ class BlockLoader {
     const bool apart = !gated || names_.gate_up == GateUpLayout::kSeparate;
     SINKD_RETURN_IF_ERROR(
         LoadSchemes(gated ? names.gate : "", apart ? names.up : "", names.down, mlp));
-    if (spec_.gating == Gating::kNone) {
-      SINKD_ASSIGN_OR_RETURN(mlp.gate_up, Projection(names.up, units, spec_.hidden));
-      if (spec_.mlp_bias) {
-        SINKD_ASSIGN_OR_RETURN(mlp.gate_up_bias, loader_.Load(Bias(names.up), {units}));
-      }
-    } else if (names_.gate_up == GateUpLayout::kStacked) {
-      SINKD_ASSIGN_OR_RETURN(mlp.gate_up, Projection(names.gate, 2 * units, spec_.hidden));
-    } else {
-      SINKD_RETURN_IF_ERROR(LoadGateAndUp(names.gate, names.up, units, spec_.mlp_bias, mlp));
-    }
+    SINKD_RETURN_IF_ERROR(
+        LoadUnits(names.gate, apart ? names.up : "", spec_.hidden, units, spec_.mlp_bias, mlp));
     SINKD_ASSIGN_OR_RETURN(mlp.down, Projection(names.down, spec_.hidden, units));
     if (spec_.mlp_bias) {
       SINKD_ASSIGN_OR_RETURN(mlp.down_bias, loader_.Load(Bias(names.down), {spec_.hidden}));
@@ -413,11 +419,21 @@ class BlockLoader {
     return absl::OkStatus();
   }
 
-  absl::Status LoadGateAndUp(std::string_view gate, std::string_view up, int64_t units, bool bias,
-                             MlpWeights& mlp) {
-    SINKD_ASSIGN_OR_RETURN(
-        mlp.gate_up,
-        loader_.LoadWeights({{Weight(gate), units}, {Weight(up), units}}, spec_.hidden));
+  // What gives the units, from `in` channels. Without a name for `up`, `gate` holds [gate; up].
+  absl::Status LoadUnits(std::string_view gate, std::string_view up, int64_t in, int64_t units,
+                         bool bias, MlpWeights& mlp) {
+    if (spec_.gating == Gating::kNone) {
+      SINKD_ASSIGN_OR_RETURN(mlp.gate_up, Projection(up, units, in));
+      if (!bias) return absl::OkStatus();
+      SINKD_ASSIGN_OR_RETURN(mlp.gate_up_bias, loader_.Load(Bias(up), {units}));
+      return absl::OkStatus();
+    }
+    if (up.empty()) {
+      SINKD_ASSIGN_OR_RETURN(mlp.gate_up, Projection(gate, 2 * units, in));
+      return absl::OkStatus();
+    }
+    SINKD_ASSIGN_OR_RETURN(mlp.gate_up,
+                           loader_.LoadWeights({{Weight(gate), units}, {Weight(up), units}}, in));
     if (!bias) return absl::OkStatus();
     SINKD_ASSIGN_OR_RETURN(mlp.gate_up_bias,
                            loader_.LoadBiases({{Bias(gate), units}, {Bias(up), units}}));
@@ -429,13 +445,8 @@ class BlockLoader {
     const int64_t units = spec_.experts.shared_intermediate;
     SINKD_RETURN_IF_ERROR(
         LoadSchemes(names.shared_gate, names.shared_up, names.shared_down, block.mlp));
-    if (names.shared_up.empty()) {
-      SINKD_ASSIGN_OR_RETURN(block.mlp.gate_up,
-                             Projection(names.shared_gate, 2 * units, spec_.hidden));
-    } else {
-      SINKD_RETURN_IF_ERROR(
-          LoadGateAndUp(names.shared_gate, names.shared_up, units, spec_.mlp_bias, block.mlp));
-    }
+    SINKD_RETURN_IF_ERROR(LoadUnits(names.shared_gate, names.shared_up, spec_.hidden, units,
+                                    spec_.mlp_bias, block.mlp));
     SINKD_ASSIGN_OR_RETURN(block.mlp.down, Projection(names.shared_down, spec_.hidden, units));
     if (spec_.mlp_bias) {
       SINKD_ASSIGN_OR_RETURN(block.mlp.down_bias,
@@ -464,6 +475,18 @@ class BlockLoader {
     return absl::OkStatus();
   }
 
+  absl::Status LoadExpertLatents(BlockWeights& block) {
+    const int64_t latent = spec_.experts.latent;
+    const std::string& in = names_.block.expert_in;
+    const std::string& out = names_.block.expert_out;
+    SINKD_ASSIGN_OR_RETURN(block.expert_in, Projection(in, latent, spec_.hidden));
+    SINKD_ASSIGN_OR_RETURN(block.expert_out, Projection(out, spec_.hidden, latent));
+    if (!spec_.mlp_bias) return absl::OkStatus();
+    SINKD_ASSIGN_OR_RETURN(block.expert_in_bias, loader_.Load(Bias(in), {latent}));
+    SINKD_ASSIGN_OR_RETURN(block.expert_out_bias, loader_.Load(Bias(out), {spec_.hidden}));
+    return absl::OkStatus();
+  }
+
   absl::Status LoadExperts(BlockWeights& block) {
     const ExpertSpec& experts = spec_.experts;
     if (names_.experts == ExpertLayout::kStackedInOut) return LoadStackedExperts(block);
@@ -481,13 +504,13 @@ class BlockLoader {
       SINKD_RETURN_IF_ERROR(LoadSchemes(Numbered(names_.block.expert_gate, e),
                                         Numbered(names_.block.expert_up, e),
                                         Numbered(names_.block.expert_down, e), expert));
-      SINKD_RETURN_IF_ERROR(LoadGateAndUp(Numbered(names_.block.expert_gate, e),
-                                          Numbered(names_.block.expert_up, e), experts.intermediate,
-                                          /*bias=*/false, expert));
+      const int64_t width = experts.latent > 0 ? experts.latent : spec_.hidden;
+      SINKD_RETURN_IF_ERROR(LoadUnits(Numbered(names_.block.expert_gate, e),
+                                      Numbered(names_.block.expert_up, e), width,
+                                      experts.intermediate, /*bias=*/false, expert));
       SINKD_ASSIGN_OR_RETURN(
-          expert.down,
-          loader_.LoadWeights({{Weight(Numbered(names_.block.expert_down, e)), spec_.hidden}},
-                              experts.intermediate));
+          expert.down, loader_.LoadWeights({{Weight(Numbered(names_.block.expert_down, e)), width}},
+                                           experts.intermediate));
     }
     return absl::OkStatus();
   }
@@ -589,8 +612,10 @@ class BlockLoader {
   const DecoderSpec& spec_;
   const WeightNames& names_;
   const std::string prefix_;
+  const int64_t block_;
   const HeadShape shape_;
   const Mixer mixer_;
+  const bool with_mlp_;
   const bool sparse_;
   const bool rotates_;
   const bool windowed_;

@@ -32,7 +32,8 @@ int64_t Bytes(const MlpWeights& mlp) {
 
 int64_t WeightBytes(const BlockWeights& b) {
   int64_t bytes = Bytes({b.qkv, b.qkv_bias, b.q_up, b.kv_up, b.sinks, b.output, b.output_bias,
-                         b.router, b.router_bias, b.router_correction, b.shared_router}) +
+                         b.router, b.router_bias, b.router_correction, b.shared_router, b.expert_in,
+                         b.expert_in_bias, b.expert_out, b.expert_out_bias}) +
                   Bytes(b.mlp) + Bytes(b.mixer);
   for (const NormWeights* norm : {&b.attention_norm, &b.attention_output_norm, &b.q_norm, &b.k_norm,
                                   &b.q_latent_norm, &b.kv_latent_norm, &b.mlp_output_norm}) {

@@ -52,11 +52,13 @@ struct BlockWeights {
   at::Tensor output, output_bias;           // [C, H E], [C]
   ActivationScheme attention_input, mixed;  // how what qkv and output read is rounded
   ActivationScheme q_latent, kv_latent;     // and what q_up and kv_up read
-  MixerWeights mixer;                       // of a block without attention
+  MixerWeights mixer;                       // of a mixer other than attention
   NormWeights mlp_norm, mlp_output_norm;    // [C]; mlp_norm may be attention_norm
   MlpWeights mlp;  // of a dense block, or the shared expert of a sparse one
   at::Tensor router, router_bias, router_correction;  // [experts, C], [experts], [experts]
   at::Tensor shared_router;                           // [1, C]
+  at::Tensor expert_in, expert_in_bias;               // [latent, C], [latent]
+  at::Tensor expert_out, expert_out_bias;             // [C, latent], [C]
   std::vector<MlpWeights> experts;                    // of a sparse block
 };
 

@@ -40,6 +40,7 @@ void EncodeDecoder(const DecoderSpec& spec, Message* out) {
   for (int64_t l = 0; l < spec.blocks && !spec.mixer.empty(); ++l) {
     if (spec.Attends(l)) out->add_attention_blocks(static_cast<int32_t>(l));
   }
+  if (out->attention_blocks_size() == spec.blocks) out->clear_attention_blocks();
   out->set_vocabulary_size(static_cast<int32_t>(spec.vocabulary));
   out->set_max_positions(static_cast<int32_t>(spec.max_positions));
 }
