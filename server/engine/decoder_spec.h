@@ -148,6 +148,10 @@ struct ExpertSpec {
   std::vector<bool> in_block;  // per block: true for experts, false for a dense MLP
   int64_t shared_intermediate = 0;  // width of an MLP that every token passes as well; 0: none
   bool shared_gate = false;         // its output is multiplied by the sigmoid of a projection
+  // Beside a dense MLP of the block: experts and router read the stream through norms of their own,
+  // and what either gives is normed before they are added. Each expert has a number that multiplies
+  // its weight.
+  bool beside_mlp = false;
 };
 
 // Latent attention (MLA): queries, keys and values are projected from narrower, normed latents
@@ -157,6 +161,13 @@ struct LatentSpec {
   int64_t query_rank = 0;  // width of that of queries; 0: they come from the stream
   int64_t shared = 0;      // last channels of a key, the same for all heads, not from the latent
   double norm_epsilon = 1e-6;  // of the latents' norms
+};
+
+// A further input of each block, from the tokens and what the first block reads
+// (Gemma 3n and 4's per-layer embeddings).
+struct TokenInputSpec {
+  int64_t width = 0;       // of each block's; 0: there is none
+  int64_t vocabulary = 0;  // rows of its embedding
 };
 
 // A bias on scores that falls with the distance between query and key (ALiBi, arXiv 2108.12409).
@@ -220,6 +231,9 @@ struct DecoderSpec {
   bool output_bias = false;
   double qkv_clip = 0;                  // projections are clamped to +-clip; 0: they are not
   bool clip_after_norms = false;        // kWhole: q and k are clamped after their norms
+  bool value_norms = false;             // of each head's values: over their RMS, without weights
+  std::vector<bool> keys_as_values;     // per block: values are the keys before norm and rotation
+  std::vector<int64_t> keys_of;         // per block: whose keys and values it reads; empty: its own
   double value_scale = 1.0;             // multiplies values
   double attention_input_scale = 1.0;   // multiplies what q, k and v are projected from
   double attention_output_scale = 1.0;  // multiplies what attention adds
@@ -242,7 +256,8 @@ struct DecoderSpec {
   std::vector<int32_t> rope_of_block;  // per block: index into ropes, -1 = no rotation
 
   // MLP.
-  int64_t intermediate = 0;  // width of gate and up
+  int64_t intermediate = 0;            // width of gate and up, the largest of all blocks
+  std::vector<int64_t> intermediates;  // per block, where they differ; else empty
   Activation activation = Activation::kSilu;
   Gating gating = Gating::kGated;
   double swish_slope = 1.702;     // kClampedSwish
@@ -252,6 +267,9 @@ struct DecoderSpec {
   double mlp_output_scale = 1.0;  // multiplies what the MLP adds
   std::vector<bool> with_mlp;     // per block: false for none; empty: all blocks have one
   ExpertSpec experts;
+
+  TokenInputSpec token_inputs;  // joins the stream after the MLP
+  bool block_scale = false;     // a stored number multiplies what a block gives
 
   HeadShape HeadsOf(int64_t block) const {
     if (!head_shapes.empty()) return head_shapes[static_cast<size_t>(block)];
@@ -268,6 +286,17 @@ struct DecoderSpec {
   // Whether there is a stream between mixer and MLP.
   bool HasResidMid(int64_t block) const {
     return wiring != Wiring::kParallel && MixerOf(block) != Mixer::kNone && HasMlp(block);
+  }
+  // The block whose keys and values this one reads.
+  int64_t KeysOf(int64_t block) const {
+    return keys_of.empty() ? block : keys_of[static_cast<size_t>(block)];
+  }
+  int64_t IntermediateOf(int64_t block) const {
+    return intermediates.empty() ? intermediate : intermediates[static_cast<size_t>(block)];
+  }
+  // Whether the block has a dense MLP of whose units something can be told.
+  bool HasDenseMlp(int64_t block) const {
+    return HasMlp(block) && (experts.beside_mlp || !experts.in_block[static_cast<size_t>(block)]);
   }
   bool HasMlp(int64_t block) const {
     return with_mlp.empty() || with_mlp[static_cast<size_t>(block)];
@@ -313,9 +342,13 @@ struct BlockWeightNames {
   std::string mamba_skip;             // the whole name
   std::string expert_in, expert_out;  // to and from the latent of experts
   std::string gate, up, down;
-  std::string act;  // kXielu: the module of its numbers
+  std::string act;                                   // kXielu: the module of its numbers
+  std::string token_gate, token_output, token_norm;  // of the further input
+  std::string block_scale;                           // the whole name
   std::string router, expert_gate, expert_up, expert_down;
   std::string router_correction;  // the whole name
+  // Of experts beside an MLP; the first two are whole names.
+  std::string router_scale, expert_scale, dense_norm, expert_norm, expert_output_norm;
   // Whole names, of experts that some store as kStackedOutIn, whatever the layout is.
   std::string stacked_gate_up, stacked_down;
   // Without a name for up, gate holds rows [gate; up].
@@ -326,6 +359,7 @@ struct WeightNames {
   // Prefix of all names but the head's. A checkpoint may omit it, or put more in front of it.
   std::string prefix = "model.";
   std::string embedding, positions, project_in, project_out, embedding_norm, final_norm, head;
+  std::string token_inputs, token_projection, token_norm;
   std::string block_prefix;  // "model.layers." : block l is block_prefix + l + "." + name
   BlockWeightNames block;
   QkvLayout qkv = QkvLayout::kSeparate;

@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
     Families, ConfigKeys,
     ::testing::Values("apertus", "arcee", "bloom", "codegen", "cohere", "cohere2", "deepseek_v2",
                       "deepseek_v3", "dots1", "ernie4_5", "ernie4_5_moe", "exaone4", "falcon",
-                      "falcon_h1", "flex_olmo", "gemma", "gemma2", "gemma3_text", "glm", "glm4",
+                      "falcon_h1", "flex_olmo", "gemma", "gemma2", "gemma3_text", "gemma4_text", "glm", "glm4",
                       "glm4_moe", "glm4_moe_lite", "gpt2", "gpt_bigcode", "gpt_neo", "gpt_neox",
                       "gpt_oss", "gptj", "granite", "granite_swa", "granitemoe", "granitemoe_swa",
                       "granitemoehybrid", "granitemoeshared", "helium", "hunyuan_v1_dense",

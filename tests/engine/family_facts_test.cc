@@ -29,9 +29,9 @@ TEST(FamilyFacts, SayWhatPeopleAskFor) {
         << facts.model_type;
     // Families without a published configuration that could be compared.
     const std::set<std::string_view> unknown = {
-        "granite_swa",      "granitemoe_swa", "granitemoeshared", "hunyuan_v1_moe",
-        "kimi_k25",         "llama4",         "llama4_text",      "ministral3",
-        "qwen3_5_moe_text", "qwen3_5_text",   "qwen3_vl_moe"};
+        "gemma4",           "gemma4_text",  "granite_swa", "granitemoe_swa", "granitemoeshared",
+        "hunyuan_v1_moe",   "kimi_k25",     "llama4",      "llama4_text",    "ministral3",
+        "qwen3_5_moe_text", "qwen3_5_text", "qwen3_vl_moe"};
     EXPECT_EQ(facts.known_models.empty(), unknown.contains(facts.model_type)) << facts.model_type;
   }
 }

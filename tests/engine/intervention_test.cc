@@ -145,9 +145,11 @@ class Draw {
 };
 
 constexpr const char* kEveryWiring[] = {
-    "tiny/llama_grouped",      "families/gpt2_plain",      "families/gpt_neox_parallel",
-    "families/gemma2_softcap", "families/olmo2_plain",     "families/opt_post_norm",
-    "families/qwen3_moe_raw",  "families/qwen3_moe_mixed", "families/gpt_oss_sinks"};
+    "tiny/llama_grouped",           "families/gpt2_plain",     "families/gpt_neox_parallel",
+    "blocks/falcon_h1_multipliers", "blocks/gemma4_sharing",   "blocks/gemma4_experts",
+    "blocks/nemotron_h_latents",    "families/gemma2_softcap", "families/olmo2_plain",
+    "families/opt_post_norm",       "families/qwen3_moe_raw",  "families/qwen3_moe_mixed",
+    "families/gpt_oss_sinks"};
 
 class Reuse : public ::testing::TestWithParam<const char*> {};
 

@@ -143,9 +143,10 @@ const std::vector<std::string> kDecoders = {"arcee_plain",
                                             "qwen3_5_half",
                                             "qwen3_5_moe_half"};
 // Of tests/oracle/block_models.py.
-const std::vector<std::string> kBlocks = {"falcon_h1_multipliers", "falcon_h1_gate_first",
-                                          "falcon_h1_no_norm", "nemotron_h_latents",
-                                          "nemotron_h_pattern"};
+const std::vector<std::string> kBlocks = {
+    "falcon_h1_multipliers", "falcon_h1_gate_first",  "falcon_h1_no_norm",
+    "gemma4_sharing",        "gemma4_keys_as_values", "gemma4_experts",
+    "gemma4_half",           "nemotron_h_latents",    "nemotron_h_pattern"};
 const std::vector<std::string> kTinyVariants = {"llama_grouped", "llama_rope_llama3",
                                                 "qwen2_plain",   "qwen2_yarn",
                                                 "qwen2_window",  "qwen3_plain"};

@@ -244,6 +244,46 @@ INSTANTIATE_TEST_SUITE_P(
                      at::Tensor& in = blocks[1].expert_in;
                      in = at::eye(spec.experts.latent, spec.hidden, in.options());
                    }},
+        BrokenRule{"ValuesUnnormed", "blocks/gemma4_sharing", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) { spec.value_norms = false; }},
+        BrokenRule{"KeysOfAnotherBlock", "blocks/gemma4_sharing", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>&) {
+                     spec.keys_of = {0, 1, 2, 3, 0, 1};
+                   }},
+        BrokenRule{"NoInputsFromTokens", "blocks/gemma4_sharing", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) block.token_gate.reset();
+                   }},
+        BrokenRule{"BlocksUnscaled", "blocks/gemma4_sharing", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) block.scale.reset();
+                   }},
+        BrokenRule{"ValuesApartFromKeys", "blocks/gemma4_keys_as_values", 64,
+                   [](DecoderSpec& spec, std::vector<BlockWeights>& blocks) {
+                     const HeadShape heads = spec.HeadsOf(1);
+                     const int64_t rows = heads.kv_heads * heads.value_size;
+                     at::Tensor& qkv = blocks[1].qkv;
+                     const int64_t first = qkv.size(0) - rows;
+                     qkv = at::cat({qkv.narrow(0, 0, first), qkv.narrow(0, first, rows).flip(0)});
+                   }},
+        BrokenRule{"EachExpertUnscaled", "blocks/gemma4_experts", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) block.expert_scale.reset();
+                   }},
+        BrokenRule{"RouterUnscaled", "blocks/gemma4_experts", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) {
+                       block.router_scale = at::ones_like(block.router_scale);
+                     }
+                   }},
+        BrokenRule{"ExpertsReadWhatTheMlpReads", "blocks/gemma4_experts", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) block.expert_norm = block.mlp_norm;
+                   }},
+        BrokenRule{"MlpUnnormedBesideExperts", "blocks/gemma4_experts", 64,
+                   [](DecoderSpec&, std::vector<BlockWeights>& blocks) {
+                     for (BlockWeights& block : blocks) block.dense_norm = block.mlp_output_norm;
+                   }},
         BrokenRule{"DeltaKeysInSmallerHeads", "decoders/qwen3_next_experts", 64,
                    [](DecoderSpec& spec, std::vector<BlockWeights>&) {
                      spec.delta.key_size /= 2;

@@ -108,16 +108,17 @@ TEST_P(Streamed, HoldsTheBytesThatThePlanSays) {
 INSTANTIATE_TEST_SUITE_P(
     Families, Streamed,
     ::testing::Values(
-        "blocks/falcon_h1_multipliers", "blocks/nemotron_h_latents", "families/gemma3_pattern",
-        "families/gpt2_plain", "families/gpt_neox_parallel", "families/gpt_oss_mxfp4",
-        "families/gpt_oss_sinks", "families/llama_float8", "families/mixtral_window",
-        "families/opt_post_norm", "families/phi3_longrope", "families/smollm3_no_rope",
-        "decoders/apertus_plain", "decoders/codegen_plain", "decoders/deepseek_v3_groups",
-        "decoders/falcon_groups", "decoders/llama4_chunks", "decoders/mimo_v2_flash_windows",
-        "decoders/bloom_bias", "decoders/granitemoehybrid_dense",
-        "decoders/granitemoeshared_experts", "decoders/lfm2_moe_experts",
-        "decoders/mistral3_ministral3", "decoders/olmo_clipped", "decoders/qwen2_moe_experts",
-        "decoders/qwen3_next_experts", "decoders/stablelm_parallel", "tiny/qwen2_plain"),
+        "blocks/falcon_h1_multipliers", "blocks/nemotron_h_latents", "blocks/gemma4_sharing",
+        "blocks/gemma4_experts", "families/gemma3_pattern", "families/gpt2_plain",
+        "families/gpt_neox_parallel", "families/gpt_oss_mxfp4", "families/gpt_oss_sinks",
+        "families/llama_float8", "families/mixtral_window", "families/opt_post_norm",
+        "families/phi3_longrope", "families/smollm3_no_rope", "decoders/apertus_plain",
+        "decoders/codegen_plain", "decoders/deepseek_v3_groups", "decoders/falcon_groups",
+        "decoders/llama4_chunks", "decoders/mimo_v2_flash_windows", "decoders/bloom_bias",
+        "decoders/granitemoehybrid_dense", "decoders/granitemoeshared_experts",
+        "decoders/lfm2_moe_experts", "decoders/mistral3_ministral3", "decoders/olmo_clipped",
+        "decoders/qwen2_moe_experts", "decoders/qwen3_next_experts", "decoders/stablelm_parallel",
+        "tiny/qwen2_plain"),
     CheckpointName);
 
 // A copy of a checkpoint that a test may spoil.

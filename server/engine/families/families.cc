@@ -23,6 +23,8 @@ std::span<const Family> Families() {
       {"gemma2", PlanGemma2},
       {"gemma3", PlanGemma3Multimodal},
       {"gemma3_text", PlanGemma3},
+      {"gemma4", PlanGemma4Multimodal},
+      {"gemma4_text", PlanGemma4},
       {"glm", PlanGlm},
       {"glm4", PlanGlm4},
       {"glm4_moe", PlanGlm4Moe},

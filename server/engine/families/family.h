@@ -46,6 +46,8 @@ absl::StatusOr<DecoderPlan> PlanGemma(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanGemma2(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanGemma3(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanGemma3Multimodal(const ConfigReader& config);  // its text half
+absl::StatusOr<DecoderPlan> PlanGemma4(const ConfigReader& config);
+absl::StatusOr<DecoderPlan> PlanGemma4Multimodal(const ConfigReader& config);  // its text half
 absl::StatusOr<DecoderPlan> PlanGlm(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanGlm4(const ConfigReader& config);
 absl::StatusOr<DecoderPlan> PlanGlm4Moe(const ConfigReader& config);

@@ -94,6 +94,13 @@ constexpr SiteDifference kFalcon[] = {
     {"mlp_out", 8.6e-07, 0.82},   {"resid_post", 6.7e-07, 0.65}, {"final_norm", 7.8e-07, 0.66},
     {"alpha", 4.2e-07, 0.65},
 };
+constexpr SiteDifference kFalconH1[] = {
+    {"resid_pre", 1.5e-06, 0.80},  {"key", 1.2e-06, 0.81},       {"value", 1.7e-06, 0.81},
+    {"attn_out", 4.0e-06, 0.79},   {"resid_mid", 2.3e-06, 0.78}, {"mlp_in", 2.1e-06, 0.77},
+    {"gate", 2.0e-06, 0.80},       {"up", 2.7e-06, 0.80},        {"act", 2.0e-06, 0.79},
+    {"product", 3.3e-06, 0.79},    {"mlp_out", 3.1e-06, 0.79},   {"resid_post", 2.3e-06, 0.78},
+    {"final_norm", 2.3e-06, 0.76}, {"alpha", 3.9e-07, 0.71},
+};
 constexpr SiteDifference kFlexOlmo[] = {
     {"resid_pre", 6.7e-07, 0.78}, {"key", 8.5e-07, 0.85},        {"value", 1.0e-06, 0.85},
     {"attn_out", 7.5e-07, 0.95},  {"resid_mid", 6.7e-07, 0.80},  {"mlp_in", 6.7e-07, 0.80},
@@ -127,6 +134,20 @@ constexpr SiteDifference kGemma3Text[] = {
     {"gate", 3.8e-07, 0.64},       {"up", 3.6e-07, 0.64},        {"act", 4.5e-07, 0.63},
     {"product", 7.6e-07, 0.66},    {"mlp_out", 8.8e-07, 0.66},   {"resid_post", 2.8e-07, 0.37},
     {"final_norm", 2.9e-07, 0.40}, {"alpha", 2.1e-07, 0.51},
+};
+constexpr SiteDifference kGemma4[] = {
+    {"resid_pre", 1.2e-07, 0.04},  {"key", 3.4e-07, 0.66},       {"value", 3.3e-07, 0.65},
+    {"attn_out", 5.2e-07, 0.60},   {"resid_mid", 1.2e-07, 0.05}, {"mlp_in", 2.2e-07, 0.08},
+    {"gate", 2.8e-07, 0.47},       {"up", 2.8e-07, 0.48},        {"act", 3.5e-07, 0.47},
+    {"product", 6.2e-07, 0.51},    {"mlp_out", 6.3e-07, 0.51},   {"resid_post", 1.5e-07, 0.05},
+    {"final_norm", 2.2e-07, 0.10}, {"alpha", 6.0e-08, 0.35},
+};
+constexpr SiteDifference kGemma4Text[] = {
+    {"resid_pre", 2.0e-07, 0.49},  {"key", 2.9e-07, 0.69},       {"value", 3.1e-07, 0.69},
+    {"attn_out", 6.3e-07, 0.77},   {"resid_mid", 2.2e-07, 0.47}, {"mlp_in", 2.8e-07, 0.46},
+    {"gate", 3.4e-07, 0.66},       {"up", 3.1e-07, 0.66},        {"act", 4.3e-07, 0.63},
+    {"product", 6.1e-07, 0.65},    {"mlp_out", 6.5e-07, 0.68},   {"resid_post", 2.5e-07, 0.50},
+    {"final_norm", 3.3e-07, 0.37}, {"alpha", 8.9e-08, 0.52},
 };
 constexpr SiteDifference kGlm[] = {
     {"resid_pre", 4.9e-07, 0.70},  {"key", 6.5e-07, 0.81},       {"value", 5.7e-07, 0.82},
@@ -364,6 +385,12 @@ constexpr SiteDifference kNemotron[] = {
     {"mlp_out", 3.7e-07, 0.82},   {"resid_post", 6.5e-08, 0.66}, {"final_norm", 7.6e-08, 0.68},
     {"alpha", 3.0e-08, 0.71},
 };
+constexpr SiteDifference kNemotronH[] = {
+    {"resid_pre", 2.2e-06, 0.94},  {"key", 1.9e-06, 0.97},        {"value", 2.3e-06, 0.93},
+    {"attn_out", 3.8e-06, 0.93},   {"mlp_in", 2.5e-06, 0.91},     {"up", 2.1e-06, 0.90},
+    {"act", 2.9e-06, 0.95},        {"product", 2.9e-06, 0.95},    {"mlp_out", 2.7e-06, 0.93},
+    {"resid_post", 2.2e-06, 0.93}, {"final_norm", 1.9e-06, 0.89}, {"alpha", 4.2e-07, 1.01},
+};
 constexpr SiteDifference kOlmo[] = {
     {"resid_pre", 5.5e-07, 0.66},  {"key", 6.1e-07, 0.80},       {"value", 6.1e-07, 0.80},
     {"attn_out", 2.5e-06, 0.76},   {"resid_mid", 5.5e-07, 0.61}, {"mlp_in", 5.7e-07, 0.62},
@@ -578,11 +605,14 @@ std::span<const SiteDifference> DifferencesOf(std::string_view model_type) {
   if (model_type == "ernie4_5_moe") return kErnie45Moe;
   if (model_type == "exaone4") return kExaone4;
   if (model_type == "falcon") return kFalcon;
+  if (model_type == "falcon_h1") return kFalconH1;
   if (model_type == "flex_olmo") return kFlexOlmo;
   if (model_type == "gemma") return kGemma;
   if (model_type == "gemma2") return kGemma2;
   if (model_type == "gemma3") return kGemma3;
   if (model_type == "gemma3_text") return kGemma3Text;
+  if (model_type == "gemma4") return kGemma4;
+  if (model_type == "gemma4_text") return kGemma4Text;
   if (model_type == "glm") return kGlm;
   if (model_type == "glm4") return kGlm4;
   if (model_type == "glm4_moe") return kGlm4Moe;
@@ -618,6 +648,7 @@ std::span<const SiteDifference> DifferencesOf(std::string_view model_type) {
   if (model_type == "mixtral") return kMixtral;
   if (model_type == "mpt") return kMpt;
   if (model_type == "nemotron") return kNemotron;
+  if (model_type == "nemotron_h") return kNemotronH;
   if (model_type == "olmo") return kOlmo;
   if (model_type == "olmo2") return kOlmo2;
   if (model_type == "olmo3") return kOlmo3;

@@ -315,6 +315,12 @@ std::span<const FamilyFacts> AllFamilyFacts() {
             "as gemma3_text; the vision half is left alone", "", kGemma3),
       Facts("gemma3_text", "Gemma 3 1B, text-only copies of the larger ones",
             "norms before and after, norms on q and k, two rotary bases", "", kGemma3Text),
+      Facts("gemma4", "Gemma 4 E2B to 31B, their text half",
+            "as gemma4_text; the halves that see and hear are left alone", "", {}, kReference5),
+      Facts("gemma4_text", "Gemma 4, its text half alone",
+            "keys and values that later blocks read too, a further input of each block from its "
+            "token, norms of values, experts beside the MLP",
+            "", {}, kReference5),
       Facts("glm", "GLM-4-9B, GLM-Edge",
             "interleaved rotary on half of each head, fused gate and up", "", kGlm, kReference5),
       Facts("glm4", "GLM-4-0414, GLM-Z1", "as glm; norms before and after", "", kGlm4, kReference5),

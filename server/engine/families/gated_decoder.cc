@@ -69,7 +69,7 @@ absl::StatusOr<DecoderPlan> RotateByLayerType(const ConfigReader& config, RopeDe
   full.layer_type = "full_attention";
   sliding.layer_type = "sliding_attention";
   for (RopeDefaults* defaults : {&full, &sliding}) {
-    defaults->head_size = spec.head_size;
+    if (defaults->head_size == 0) defaults->head_size = spec.head_size;
     defaults->max_positions = spec.max_positions;
     SINKD_ASSIGN_OR_RETURN(RopeSpec rope, ReadRope(config, *defaults));
     spec.ropes.push_back(std::move(rope));

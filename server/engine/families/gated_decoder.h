@@ -46,8 +46,8 @@ void NormAfterOnly(DecoderPlan& plan);
 // Rotates the blocks that have a window, and no others.
 void RotateWhereWindowed(DecoderSpec& spec);
 
-// One rotation for the blocks that see everything, and one for those that slide. Head size and
-// longest context are the spec's.
+// One rotation for the blocks that see everything, and one for those that slide. Longest context
+// and, unless the defaults have one, head size are the spec's.
 absl::StatusOr<DecoderPlan> RotateByLayerType(const ConfigReader& config, RopeDefaults full,
                                               RopeDefaults sliding, DecoderPlan plan);
 

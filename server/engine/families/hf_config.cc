@@ -40,16 +40,9 @@ std::string_view WhyRefused(std::string_view model_type) {
     std::string_view reason;
   };
   static constexpr Refused kRefused[] = {
-      {"bert", kBothWays},
-      {"deepseek_v32", kIndexer},
-      {"deepseek_v4", kIndexer},
-      {"gemma4", "shares keys and values between blocks, which is not computed"},
-      {"gemma4_text", "shares keys and values between blocks, which is not computed"},
-      {"glm_moe_dsa", kIndexer},
-      {"mamba", kNoAttention},
-      {"mamba2", kNoAttention},
-      {"modernbert", kBothWays},
-      {"rwkv", kNoAttention},
+      {"bert", kBothWays},       {"deepseek_v32", kIndexer}, {"deepseek_v4", kIndexer},
+      {"glm_moe_dsa", kIndexer}, {"mamba", kNoAttention},    {"mamba2", kNoAttention},
+      {"modernbert", kBothWays}, {"rwkv", kNoAttention},
   };
   for (const Refused& refused : kRefused) {
     if (refused.model_type == model_type) return refused.reason;

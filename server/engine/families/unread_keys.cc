@@ -113,6 +113,8 @@ const std::set<std::string_view>& NeutralKeys() {
       "_sliding_window_pattern",
       "mm_tokens_per_image",
       "vision_config",
+      // gemma4: the half that hears.
+      "audio_config",
   };
   return kKeys;
 }
@@ -141,13 +143,21 @@ absl::Status RefuseIn(const ConfigReader& config) {
     return config.Error("is_causal", "is not true: attention looks ahead, which is not computed",
                         kCausal);
   }
-  SINKD_ASSIGN_OR_RETURN(const bool ahead, config.FlagOr("use_bidirectional_attention", false));
-  if (ahead) {
-    return config.Error("use_bidirectional_attention",
-                        "is true: attention looks ahead, which is not computed", kCausal);
+  // Of a text alone there is nothing to see.
+  constexpr char kAhead[] = "use_bidirectional_attention";
+  const absl::StatusOr<std::string> what = config.TextOr(kAhead, "");
+  if (what.ok() && *what == "all") {
+    return config.Error(kAhead, "is all: attention looks ahead, which is not computed", kCausal);
   }
+  if (!what.ok() || (!what->empty() && *what != "vision")) {
+    SINKD_ASSIGN_OR_RETURN(const bool ahead, config.FlagOr(kAhead, false));
+    if (ahead) {
+      return config.Error(kAhead, "is true: attention looks ahead, which is not computed", kCausal);
+    }
+  }
+  SINKD_ASSIGN_OR_RETURN(const std::string type, config.TextOr("model_type", ""));
   for (const char* key : {"per_layer_config", "pruned_heads"}) {
-    if (!config.HasObject(key)) continue;
+    if (!config.HasObject(key) || type == "gemma4_text") continue;  // which reads the first one
     return config.Error(key, "gives blocks settings of their own, which are not computed",
                         "use a model whose blocks are alike");
   }

@@ -39,7 +39,19 @@ at::Tensor BlockPass::Join(at::Tensor x, at::Tensor attention) const {
   if (norm_after) x = Norm(w_.attention_norm, x);
   if (spec_.HasResidMid(block_)) tap_(Site::kResidMid, x);
   x = Mlp(x).add_(x);
-  return Edited(Site::kResidPost, norm_after ? Norm(w_.mlp_norm, x) : x);
+  x = AfterMlp(norm_after ? Norm(w_.mlp_norm, x) : x);
+  return Edited(Site::kResidPost, x);
+}
+
+at::Tensor BlockPass::AfterMlp(at::Tensor x) const {
+  if (w_.token_gate.defined()) {
+    const auto typed = [&](const at::Tensor& rows) { return rows.to(w_.token_gate.scalar_type()); };
+    const at::Tensor gate = Linear(typed(x), w_.token_gate).to(at::kFloat);
+    const at::Tensor own = shared_.token_inputs.select(1, block_).to(x.device());
+    const at::Tensor read = Activate(spec_.activation, gate) * own;
+    x = x + Norm(w_.token_norm, Linear(typed(read), w_.token_output).to(at::kFloat));
+  }
+  return w_.scale.defined() ? x * w_.scale.to(at::kFloat) : x;
 }
 
 at::Tensor BlockPass::Edited(Site site, const at::Tensor& rows, int64_t first_row) const {
@@ -99,10 +111,13 @@ BlockPass::Projected BlockPass::Project(at::Tensor in) const {
   at::Tensor qkv = Linear(in, w_.qkv, w_.qkv_bias).to(at::kFloat);
   in.reset();
   const int64_t q_width = spec_.heads * size;
-  const int64_t k_width = shape_.kv_heads * size;
-  const int64_t v_width = shape_.kv_heads * values;
-  tap_(Site::kKey, qkv.narrow(1, q_width, k_width));
-  tap_(Site::kValue, qkv.narrow(1, q_width + k_width, v_width));
+  const bool own = spec_.KeysOf(block_) == block_;
+  const int64_t k_width = own ? shape_.kv_heads * size : 0;
+  const int64_t v_width = own ? shape_.kv_heads * values : 0;
+  if (own) {
+    tap_(Site::kKey, qkv.narrow(1, q_width, k_width));
+    tap_(Site::kValue, qkv.narrow(1, q_width + k_width, v_width));
+  }
   if (!spec_.clip_after_norms) qkv = Clipped(qkv);
   const bool whole = spec_.head_norms == HeadNorms::kWhole;
   const RopeTables* tables = rope_.Get(block_, group_);
@@ -116,18 +131,34 @@ BlockPass::Projected BlockPass::Project(at::Tensor in) const {
     if (!whole && spec_.head_norms_after_rotary) rotated.copy_(Norm(norm, rotated));
     return rotated;
   };
-  at::Tensor v = qkv.narrow(1, q_width + k_width, v_width);
-  if (spec_.clip_after_norms) v = Clipped(v);
-  Projected projected{.q = part(0, q_width, w_.q_norm),
-                      .k = part(q_width, k_width, w_.k_norm),
-                      .v = Rotated(v.unflatten(1, {-1, values}), nullptr),
-                      .gate = {}};
+  Projected projected{.q = part(0, q_width, w_.q_norm), .k = {}, .v = {}, .gate = {}};
+  if (own) {
+    at::Tensor v = qkv.narrow(1, q_width + k_width, v_width);
+    if (spec_.clip_after_norms) v = Clipped(v);
+    v = v.unflatten(1, {-1, values});
+    if (spec_.value_norms) v = Norm({.weight = at::ones({}, v.options()), .bias = {}}, v);
+    projected.k = part(q_width, k_width, w_.k_norm);
+    projected.v = Rotated(v, nullptr);
+  }
+  ShareKeys(projected);
   if (spec_.value_scale != 1) projected.v.mul_(spec_.value_scale);
   if (tables != nullptr && tables->query_scale.defined()) {
     projected.q.mul_(tables->query_scale.view({-1, 1, 1}));
   }
   if (spec_.attention_gate) projected.gate = Gate(qkv);
   return projected;
+}
+
+void BlockPass::ShareKeys(Projected& projected) const {
+  if (spec_.keys_of.empty()) return;
+  const int64_t from = spec_.KeysOf(block_);
+  if (from != block_) {
+    const auto& [k, v] = shared_.keys_and_values.at(from);
+    projected.k = k.to(projected.q.device());
+    projected.v = v.to(projected.q.device());
+  } else if (std::count(spec_.keys_of.begin(), spec_.keys_of.end(), block_) > 1) {
+    shared_.keys_and_values[block_] = {projected.k, projected.v};
+  }
 }
 
 BlockPass::Projected BlockPass::ProjectLatents(at::Tensor in) const {

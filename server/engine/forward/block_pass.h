@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <utility>
 
 #include <ATen/core/Tensor.h>
 
@@ -14,16 +16,25 @@
 
 namespace sinkd {
 
+// What blocks of one pass share, for the rows of one group.
+struct SharedRows {
+  at::Tensor token_inputs;  // [rows, L, width] float32 of DecoderSpec::token_inputs, or undefined
+  // Of the blocks whose keys and values others read, as BlockPass makes them.
+  std::map<int64_t, std::pair<at::Tensor, at::Tensor>> keys_and_values;
+};
+
 class BlockPass {
  public:
-  // All are borrowed. `rope` is of the weights' device; `editor` is null where nothing is edited.
+  // All are borrowed. `rope` is of the weights' device; `editor` is null where nothing is edited;
+  // `shared` is of the group, and Run adds to it.
   BlockPass(const DecoderSpec& spec, const BlockWeights& weights, int64_t block,
-            const RowGroup& group, RopeCache& rope, TapObserver& observer,
+            const RowGroup& group, SharedRows& shared, RopeCache& rope, TapObserver& observer,
             const BlockEditor* editor = nullptr)
       : spec_(spec),
         w_(weights),
         block_(block),
         group_(group),
+        shared_(shared),
         rope_(rope),
         shape_(spec.HeadsOf(block)),
         observer_(observer),
@@ -49,7 +60,11 @@ class BlockPass {
   at::Tensor Mix(at::Tensor in) const;
   at::Tensor Attention(at::Tensor in) const;
   at::Tensor Mlp(const at::Tensor& x) const;
+  // The stream `x` with the block's further input, scaled.
+  at::Tensor AfterMlp(at::Tensor x) const;
   Projected Project(at::Tensor in) const;
+  // Gives others the block's keys and values, or takes those of another block.
+  void ShareKeys(Projected& projected) const;
   Projected ProjectLatents(at::Tensor in) const;
   // `rows` [rows, heads, head_size], rotated as the block does, a head's rows together.
   at::Tensor Rotated(const at::Tensor& rows, const RopeTables* tables) const;
@@ -67,6 +82,7 @@ class BlockPass {
   const BlockWeights& w_;
   const int64_t block_;
   const RowGroup& group_;
+  SharedRows& shared_;
   RopeCache& rope_;
   const HeadShape shape_;
   TapObserver& observer_;

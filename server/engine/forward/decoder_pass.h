@@ -19,6 +19,7 @@
 
 #include "server/engine/decoder_spec.h"
 #include "server/engine/edits.h"
+#include "server/engine/forward/block_pass.h"
 #include "server/engine/forward/rope.h"
 #include "server/engine/forward/row_group.h"
 #include "server/engine/taps/taps.h"
@@ -36,9 +37,9 @@ class DecoderPass {
   // Before the first block. `spec` and `outer` are borrowed and must outlive the pass.
   DecoderPass(const DecoderSpec& spec, const OuterWeights& outer, const PackedBatch& batch);
 
-  // Somewhere between blocks: `samples` [T, C] float32 are their states there.
-  DecoderPass(const DecoderSpec& spec, const OuterWeights& outer,
-              std::span<const at::Tensor> samples);
+  // Somewhere between blocks: `samples` [T, C] float32 are their states there. `base` is a pass of
+  // one sample with the same tokens that has run the blocks before; what blocks share is its own.
+  DecoderPass(const DecoderPass& base, std::span<const at::Tensor> samples);
 
   // Takes every group through block `block`. `edits`: of each sample; empty for none. CANCELLED
   // when `stop` is triggered, checked before every group.
@@ -46,11 +47,12 @@ class DecoderPass {
                         std::span<const Variant* const> edits, TapObserver& observer,
                         const std::stop_token& stop);
 
-  // What block `block` gives for any rows of one sample, [n, C], from its input and attn_out there.
-  // `edits` counts positions among them; the observer sees what follows attn_out. States stay as
-  // they are.
-  at::Tensor JoinRows(const BlockWeights& weights, int64_t block, const at::Tensor& in,
-                      const at::Tensor& attention, const Variant& edits, TapObserver& observer);
+  // What block `block` gives for the rows `positions` [n] of the pass's only sample, [n, C], from
+  // its input and attn_out there. `edits` counts positions among them; the observer sees what
+  // follows attn_out. States stay as they are.
+  at::Tensor JoinRows(const BlockWeights& weights, int64_t block, const at::Tensor& positions,
+                      const at::Tensor& in, const at::Tensor& attention, const Variant& edits,
+                      TapObserver& observer);
 
   // After the last block: shows kFinalNorm to an observer that wants it.
   void Finish(TapObserver& observer) const;
@@ -65,6 +67,7 @@ class DecoderPass {
   const OuterWeights& outer_;
   std::vector<RowGroup> groups_;
   std::vector<at::Tensor> states_;
+  std::vector<SharedRows> shared_;          // of each group
   std::map<std::string, RopeCache> ropes_;  // by device
 };
 

@@ -93,15 +93,18 @@ at::Tensor RunShared(const DecoderSpec& spec, const BlockWeights& weights, const
 
 }  // namespace
 
-at::Tensor RunExperts(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& in,
-                      at::ScalarType type) {
+at::Tensor RunExperts(const DecoderSpec& spec, const BlockWeights& weights,
+                      const at::Tensor& routed, const at::Tensor& in, at::ScalarType type) {
   // Which experts a row goes to hangs on small differences, so the router works in float32.
   const at::Tensor logits =
-      Linear(in, weights.router.to(at::kFloat),
+      Linear(routed, weights.router.to(at::kFloat),
              weights.router_bias.defined() ? weights.router_bias.to(at::kFloat) : at::Tensor());
   const at::Tensor narrow = in.to(type);
   const at::Tensor read = Latent(narrow, weights.expert_in, weights.expert_in_bias).to(type);
-  const Routes routes = Route(spec.experts, logits, weights.router_correction);
+  Routes routes = Route(spec.experts, logits, weights.router_correction);
+  if (weights.expert_scale.defined()) {
+    routes.weight = routes.weight * weights.expert_scale.to(at::kFloat).index({routes.expert});
+  }
   at::Tensor sum = at::zeros(read.sizes(), in.options());
   for (int64_t e = 0; e < spec.experts.count; ++e) {
     const at::Tensor chosen = (routes.expert == e).nonzero();  // [n, 2]: row, place
@@ -117,7 +120,9 @@ at::Tensor RunExperts(const DecoderSpec& spec, const BlockWeights& weights, cons
     }
   }
   sum = Latent(sum.to(type), weights.expert_out, weights.expert_out_bias).to(at::kFloat);
-  if (weights.mlp.down.defined()) sum.add_(RunShared(spec, weights, in, narrow));
+  if (spec.experts.shared_intermediate > 0 && weights.mlp.down.defined()) {
+    sum.add_(RunShared(spec, weights, in, narrow));
+  }
   return sum;
 }
 

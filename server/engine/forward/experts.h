@@ -9,9 +9,10 @@
 
 namespace sinkd {
 
-// `in` [rows, C] float32. The experts compute in `type`: the weights' dtype, or float32 whatever
-// the weights are. Returns [rows, C] float32.
-at::Tensor RunExperts(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& in,
-                      at::ScalarType type);
+// `routed` [rows, C] float32 is what the router reads, `in` [rows, C] float32 what the experts do.
+// These compute in `type`: the weights' dtype, or float32 whatever the weights are. Returns
+// [rows, C] float32.
+at::Tensor RunExperts(const DecoderSpec& spec, const BlockWeights& weights,
+                      const at::Tensor& routed, const at::Tensor& in, at::ScalarType type);
 
 }  // namespace sinkd

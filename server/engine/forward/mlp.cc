@@ -1,5 +1,7 @@
 #include "server/engine/forward/mlp.h"
 
+#include <cmath>
+
 #include <ATen/ATen.h>
 
 #include "server/engine/forward/experts.h"
@@ -50,12 +52,33 @@ at::Tensor DenseMlp(const DecoderSpec& spec, const MlpWeights& mlp, const at::Te
   return Linear(RoundActivations(mlp.product, product), mlp.down, mlp.down_bias).to(at::kFloat);
 }
 
+// What experts beside an MLP add, from the stream.
+at::Tensor ExpertsBeside(const DecoderSpec& spec, const BlockWeights& weights,
+                         const at::Tensor& stream, at::ScalarType type) {
+  const NormWeights plain{.weight = at::ones({}, stream.options()), .bias = {}};
+  const at::Tensor routed = Normalize(spec.norm, stream, plain, spec.norm_epsilon) *
+                            weights.router_scale.to(at::kFloat) /
+                            std::sqrt(static_cast<double>(spec.hidden));
+  const at::Tensor in = Normalize(spec.norm, stream, weights.expert_norm, spec.norm_epsilon);
+  return Normalize(spec.norm, RunExperts(spec, weights, routed, in, type),
+                   weights.expert_output_norm, spec.norm_epsilon);
+}
+
+// With both, the norms after them say how large rows are, and none is massive.
+at::Tensor BothMlps(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& in,
+                    const at::Tensor& stream, const BlockTap& tap, int64_t first_row) {
+  const at::ScalarType type = weights.mlp.down.scalar_type();
+  const at::Tensor dense = DenseMlp(spec, weights.mlp, in.to(type), tap, first_row);
+  return Normalize(spec.norm, dense, weights.dense_norm, spec.norm_epsilon) +
+         ExpertsBeside(spec, weights, stream, type);
+}
+
 at::Tensor PlainMlp(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& in,
                     const at::Tensor& stream, const BlockTap& tap, int64_t first_row) {
   const bool sparse = !weights.experts.empty();
   const at::ScalarType type =
       sparse ? weights.experts.front().down.scalar_type() : weights.mlp.down.scalar_type();
-  const at::Tensor out = sparse ? RunExperts(spec, weights, in, type)
+  const at::Tensor out = sparse ? RunExperts(spec, weights, in, in, type)
                                 : DenseMlp(spec, weights.mlp, in.to(type), tap, first_row);
   if (type == at::kFloat) return out;
   // A massive activation comes from one or two units, so that bfloat16's rounding of each shows
@@ -66,7 +89,7 @@ at::Tensor PlainMlp(const DecoderSpec& spec, const BlockWeights& weights, const 
   const at::Tensor rows = massive.nonzero().squeeze(1);
   if (rows.size(0) == 0) return out;
   const at::Tensor again = in.index_select(0, rows);
-  if (sparse) return out.index_copy(0, rows, RunExperts(spec, weights, again, at::kFloat));
+  if (sparse) return out.index_copy(0, rows, RunExperts(spec, weights, again, again, at::kFloat));
   // Any number of rows may be massive, and oneDNN makes and keeps a kernel for each it sees.
   const int64_t more = (kMassiveStep - rows.size(0) % kMassiveStep) % kMassiveStep;
   const at::Tensor wide = WideMlp(spec, weights.mlp, at::constant_pad_nd(again, {0, 0, 0, more}));
@@ -89,7 +112,9 @@ at::Tensor RunMlp(const DecoderSpec& spec, const BlockWeights& weights, const at
                   const at::Tensor& stream, const BlockTap& tap, int64_t first_row) {
   const bool normed = weights.mlp_output_norm.weight.defined();
   const at::Tensor out =
-      PlainMlp(spec, weights, in, normed ? at::Tensor() : stream, tap, first_row);
+      weights.dense_norm.weight.defined()
+          ? BothMlps(spec, weights, in, stream, tap, first_row)
+          : PlainMlp(spec, weights, in, normed ? at::Tensor() : stream, tap, first_row);
   const at::Tensor added = Normalize(spec.norm, out, weights.mlp_output_norm, spec.norm_epsilon);
   const double scale = spec.residual_scale * spec.mlp_output_scale;
   return scale == 1 ? added : added * scale;

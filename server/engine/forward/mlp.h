@@ -18,7 +18,8 @@ bool FusesUnits(const DecoderSpec& spec, bool on_cpu, bool narrow);
 int64_t MlpRows(const DecoderSpec& spec, bool on_cpu, bool narrow);
 
 // `in` [rows, C] float32, what the MLP reads; rows begin at `first_row` of the packed batch.
-// `stream` [rows, C] float32, what the result will be added to; undefined for nothing.
+// `stream` [rows, C] float32, what the result will be added to, and what experts beside an MLP
+// read.
 // Returns [rows, C] float32, after the norm that may follow the MLP. Taps kGate to kProduct of a
 // dense MLP on the way.
 at::Tensor RunMlp(const DecoderSpec& spec, const BlockWeights& weights, const at::Tensor& in,

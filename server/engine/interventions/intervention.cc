@@ -169,8 +169,8 @@ class Runner {
       cursor.reset();
       const auto later = std::stable_partition(begin->second.begin(), begin->second.end(),
                                                [&](size_t v) { return starts_[v].whole_block; });
-      SINKD_RETURN_IF_ERROR(RunVariants(base, {begin->second.begin(), later}));
-      SINKD_RETURN_IF_ERROR(RunVariants(base, {later, begin->second.end()}));
+      SINKD_RETURN_IF_ERROR(RunVariants(pass, base, {begin->second.begin(), later}));
+      SINKD_RETURN_IF_ERROR(RunVariants(pass, base, {later, begin->second.end()}));
       cursor = model_.blocks->Begin(l + 1, blocks, stop_);
     }
     TapGroup taps(meter.observers());
@@ -182,16 +182,18 @@ class Runner {
   }
 
   // `which` all begin at the base's block, with it or after it; its weights may be gone.
-  absl::Status RunVariants(const BaseBlock& base, std::span<const size_t> which) {
+  absl::Status RunVariants(const DecoderPass& base_pass, const BaseBlock& base,
+                           std::span<const size_t> which) {
     const auto at_once = static_cast<size_t>(std::max<int64_t>(1, kVariantRows / Length()));
     for (size_t first = 0; first < which.size(); first += at_once) {
       SINKD_RETURN_IF_ERROR(
-          RunBatch(base, which.subspan(first, std::min(at_once, which.size() - first))));
+          RunBatch(base_pass, base, which.subspan(first, std::min(at_once, which.size() - first))));
     }
     return absl::OkStatus();
   }
 
-  absl::Status RunBatch(const BaseBlock& base, std::span<const size_t> which) {
+  absl::Status RunBatch(const DecoderPass& base_pass, const BaseBlock& base,
+                        std::span<const size_t> which) {
     const PackedBatch batch = Batch(which.size());
     Meter meter(model_, request_, batch, predicted(), stop_);
     TapGroup taps(meter.observers());
@@ -208,7 +210,7 @@ class Runner {
     for (size_t s = 0; s < which.size() && shown; ++s) {
       taps.OnRows(Site::kResidPost, base.block, batch.offsets[s], states[s]);
     }
-    DecoderPass pass(model_.spec, model_.outer, states);
+    DecoderPass pass(base_pass, states);
     states.clear();
     SINKD_RETURN_IF_ERROR(
         model_.decoder.Continue(pass, first, taps, stop_, {.end_block = end_, .edits = edits}));

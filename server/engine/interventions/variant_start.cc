@@ -72,7 +72,7 @@ VariantStart StartVariant(DecoderPass& pass, const BaseBlock& base, const Varian
   const Variant edits = AmongRows(variant, base.block, start.positions);
   const at::Tensor rows = Index(start.positions, base.out);
   MlpNorms norms;
-  start.out = pass.JoinRows(*base.weights, base.block, base.in.index_select(0, rows),
+  start.out = pass.JoinRows(*base.weights, base.block, rows, base.in.index_select(0, rows),
                             base.attention.index_select(0, rows), edits, norms);
   start.mlp_norm = norms.Finish();
   return start;

@@ -236,7 +236,13 @@ int64_t ForwardBytes(const DecoderSpec& spec, std::string_view compute_type,
   const int64_t longest = *std::max_element(lengths.begin(), lengths.end());
   const int64_t gates = spec.attention_gate ? spec.heads : 0;
   const int64_t trace = kWide * spec.blocks * rows * (5 + 2 * spec.heads + gates);
-  const int64_t states = kWide * (rows * spec.hidden + longest * WidestHeads(spec).head_size);
+  const HeadShape widest = WidestHeads(spec);
+  // Keys and values that later blocks read, of at most as many blocks as there are types of them.
+  const int64_t shared =
+      spec.keys_of.empty() ? 0 : 2 * widest.kv_heads * (widest.head_size + widest.value_size);
+  const int64_t inputs = spec.blocks * spec.token_inputs.width;
+  const int64_t states =
+      kWide * (rows * (spec.hidden + shared + inputs) + longest * widest.head_size);
   int64_t most = 0;
   for (const RowGroup& group : GroupRows(offsets, kGroupRows)) {
     most = std::max(most, GroupBytes(spec, products, group).Most());

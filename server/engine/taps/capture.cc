@@ -85,11 +85,11 @@ absl::Status CheckRequest(const DecoderSpec& spec, const CaptureRequest& request
 }  // namespace
 
 bool HasSite(const DecoderSpec& spec, Site site, int64_t block) {
-  const bool dense = spec.HasMlp(block) && !spec.experts.in_block[static_cast<size_t>(block)];
+  const bool dense = spec.HasDenseMlp(block);
   switch (site) {
     case Site::kKey:
     case Site::kValue:
-      return spec.Attends(block);
+      return spec.Attends(block) && spec.KeysOf(block) == block;
     case Site::kResidMid:
       return spec.HasResidMid(block);
     case Site::kMlpIn:

@@ -36,6 +36,9 @@ class BlockLoader {
         names_(plan.names),
         prefix_(StrCat(plan.names.block_prefix, block, ".")),
         block_(block),
+        own_keys_(plan.spec.KeysOf(block) == block),
+        keys_as_values_(!plan.spec.keys_as_values.empty() &&
+                        plan.spec.keys_as_values[static_cast<size_t>(block)]),
         shape_(plan.spec.HeadsOf(block)),
         mixer_(plan.spec.MixerOf(block)),
         with_mlp_(plan.spec.HasMlp(block)),
@@ -49,7 +52,10 @@ class BlockLoader {
     SINKD_RETURN_IF_ERROR(LoadMixer(block));
     SINKD_RETURN_IF_ERROR(LoadSchemes(block));
     if (!with_mlp_) return absl::OkStatus();
-    if (!sparse_) return LoadMlp(block.mlp);
+    SINKD_RETURN_IF_ERROR(LoadAfterMlp(block));
+    if (!sparse_ || spec_.experts.beside_mlp) SINKD_RETURN_IF_ERROR(LoadMlp(block.mlp));
+    if (!sparse_) return absl::OkStatus();
+    if (spec_.experts.beside_mlp) SINKD_RETURN_IF_ERROR(LoadBesideMlp(block));
     SINKD_RETURN_IF_ERROR(LoadRouter(block));
     if (spec_.experts.latent > 0) SINKD_RETURN_IF_ERROR(LoadExpertLatents(block));
     if (spec_.experts.shared_intermediate > 0) SINKD_RETURN_IF_ERROR(LoadShared(block));
@@ -95,9 +101,10 @@ class BlockLoader {
       return absl::OkStatus();
     }
     const bool apart = names_.qkv == QkvLayout::kSeparate;
-    SINKD_ASSIGN_OR_RETURN(
-        block.attention_input,
-        SchemeOf(apart ? std::vector{names.q, names.k, names.v} : std::vector{names.q}));
+    std::vector<std::string> read = {names.q};
+    if (apart && own_keys_) read.push_back(names.k);
+    if (apart && own_keys_ && !keys_as_values_) read.push_back(names.v);
+    SINKD_ASSIGN_OR_RETURN(block.attention_input, SchemeOf(read));
     return absl::OkStatus();
   }
 
@@ -146,6 +153,35 @@ class BlockLoader {
         return absl::OkStatus();
     }
     return absl::OkStatus();
+  }
+
+  absl::Status LoadNormOf(const std::string& name, NormWeights& norm) {
+    SINKD_ASSIGN_OR_RETURN(norm, LoadNorm(loader_, spec_, prefix_ + name, spec_.hidden));
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadAfterMlp(BlockWeights& block) {
+    const BlockWeightNames& names = names_.block;
+    if (const int64_t width = spec_.token_inputs.width; width > 0) {
+      SINKD_ASSIGN_OR_RETURN(block.token_gate, Projection(names.token_gate, width, spec_.hidden));
+      SINKD_ASSIGN_OR_RETURN(block.token_output,
+                             Projection(names.token_output, spec_.hidden, width));
+      SINKD_RETURN_IF_ERROR(LoadNormOf(names.token_norm, block.token_norm));
+    }
+    if (!spec_.block_scale) return absl::OkStatus();
+    SINKD_ASSIGN_OR_RETURN(block.scale, loader_.Load(prefix_ + names.block_scale, {1}));
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadBesideMlp(BlockWeights& block) {
+    const BlockWeightNames& names = names_.block;
+    SINKD_ASSIGN_OR_RETURN(block.router_scale,
+                           loader_.Load(prefix_ + names.router_scale, {spec_.hidden}));
+    SINKD_ASSIGN_OR_RETURN(block.expert_scale,
+                           loader_.Load(prefix_ + names.expert_scale, {spec_.experts.count}));
+    SINKD_RETURN_IF_ERROR(LoadNormOf(names.dense_norm, block.dense_norm));
+    SINKD_RETURN_IF_ERROR(LoadNormOf(names.expert_norm, block.expert_norm));
+    return LoadNormOf(names.expert_output_norm, block.expert_output_norm);
   }
 
   // Stored as [channels, 1, taps].
@@ -251,7 +287,9 @@ class BlockLoader {
     SINKD_RETURN_IF_ERROR(spec_.latent.kv_rank > 0 ? LoadLatents(block) : LoadQkv(block));
     if (spec_.head_norms != HeadNorms::kNone && (rotates_ || !spec_.head_norms_where_rotating)) {
       SINKD_ASSIGN_OR_RETURN(block.q_norm, LoadHeadNorm(names_.block.q_norm, spec_.heads));
-      SINKD_ASSIGN_OR_RETURN(block.k_norm, LoadHeadNorm(names_.block.k_norm, shape_.kv_heads));
+      if (own_keys_) {
+        SINKD_ASSIGN_OR_RETURN(block.k_norm, LoadHeadNorm(names_.block.k_norm, shape_.kv_heads));
+      }
     }
     if (spec_.learned_sinks && (windowed_ || !spec_.sinks_where_windowed)) {
       SINKD_ASSIGN_OR_RETURN(const at::Tensor sinks,
@@ -363,14 +401,19 @@ class BlockLoader {
     const int64_t v_rows = shape_.kv_heads * shape_.value_size;
     if (spec_.attention_gate) return LoadQkvAndGates(q_rows, k_rows, block);
     if (names_.qkv == QkvLayout::kSeparate) {
-      SINKD_ASSIGN_OR_RETURN(block.qkv, loader_.LoadWeights({{Weight(names.q), q_rows},
-                                                             {Weight(names.k), k_rows},
-                                                             {Weight(names.v), v_rows}},
-                                                            spec_.hidden));
+      std::vector<std::pair<std::string, int64_t>> parts = {{names.q, q_rows}};
+      if (own_keys_) {
+        parts.emplace_back(names.k, k_rows);
+        parts.emplace_back(keys_as_values_ ? names.k : names.v, v_rows);
+      }
+      TensorLoader::Parts weights, biases;
+      for (const auto& [name, rows] : parts) {
+        weights.emplace_back(Weight(name), rows);
+        biases.emplace_back(Bias(name), rows);
+      }
+      SINKD_ASSIGN_OR_RETURN(block.qkv, loader_.LoadWeights(weights, spec_.hidden));
       if (!spec_.qkv_bias) return absl::OkStatus();
-      SINKD_ASSIGN_OR_RETURN(block.qkv_bias, loader_.LoadBiases({{Bias(names.q), q_rows},
-                                                                 {Bias(names.k), k_rows},
-                                                                 {Bias(names.v), v_rows}}));
+      SINKD_ASSIGN_OR_RETURN(block.qkv_bias, loader_.LoadBiases(biases));
       return absl::OkStatus();
     }
     const int64_t rows = q_rows + k_rows + v_rows;
@@ -390,7 +433,7 @@ class BlockLoader {
 
   absl::Status LoadMlp(MlpWeights& mlp) {
     const BlockWeightNames& names = names_.block;
-    const int64_t units = spec_.intermediate;
+    const int64_t units = spec_.IntermediateOf(block_);
     const bool gated = spec_.gating != Gating::kNone;
     const bool apart = !gated || names_.gate_up == GateUpLayout::kSeparate;
     SINKD_RETURN_IF_ERROR(
@@ -613,6 +656,8 @@ class BlockLoader {
   const WeightNames& names_;
   const std::string prefix_;
   const int64_t block_;
+  const bool own_keys_;
+  const bool keys_as_values_;
   const HeadShape shape_;
   const Mixer mixer_;
   const bool with_mlp_;

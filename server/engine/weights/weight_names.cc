@@ -10,7 +10,8 @@ namespace {
 WeightNames WithPrefix(WeightNames names, const std::string& prefix) {
   for (std::string* name :
        {&names.embedding, &names.positions, &names.project_in, &names.project_out,
-        &names.embedding_norm, &names.final_norm, &names.block_prefix}) {
+        &names.embedding_norm, &names.final_norm, &names.block_prefix, &names.token_inputs,
+        &names.token_projection, &names.token_norm}) {
     if (absl::StartsWith(*name, names.prefix)) *name = prefix + name->substr(names.prefix.size());
   }
   names.prefix = prefix;

@@ -31,12 +31,16 @@ int64_t Bytes(const MlpWeights& mlp) {
 }  // namespace
 
 int64_t WeightBytes(const BlockWeights& b) {
-  int64_t bytes = Bytes({b.qkv, b.qkv_bias, b.q_up, b.kv_up, b.sinks, b.output, b.output_bias,
-                         b.router, b.router_bias, b.router_correction, b.shared_router, b.expert_in,
-                         b.expert_in_bias, b.expert_out, b.expert_out_bias}) +
-                  Bytes(b.mlp) + Bytes(b.mixer);
-  for (const NormWeights* norm : {&b.attention_norm, &b.attention_output_norm, &b.q_norm, &b.k_norm,
-                                  &b.q_latent_norm, &b.kv_latent_norm, &b.mlp_output_norm}) {
+  int64_t bytes =
+      Bytes({b.qkv,           b.qkv_bias,     b.q_up,           b.kv_up,        b.sinks,
+             b.output,        b.output_bias,  b.router,         b.router_bias,  b.router_correction,
+             b.shared_router, b.expert_in,    b.expert_in_bias, b.expert_out,   b.expert_out_bias,
+             b.router_scale,  b.expert_scale, b.token_gate,     b.token_output, b.scale}) +
+      Bytes(b.mlp) + Bytes(b.mixer);
+  for (const NormWeights* norm :
+       {&b.attention_norm, &b.attention_output_norm, &b.q_norm, &b.k_norm, &b.q_latent_norm,
+        &b.kv_latent_norm, &b.mlp_output_norm, &b.dense_norm, &b.expert_norm, &b.expert_output_norm,
+        &b.token_norm}) {
     bytes += Bytes(*norm);
   }
   if (!b.mlp_norm.weight.is_same(b.attention_norm.weight)) bytes += Bytes(b.mlp_norm);
@@ -45,8 +49,9 @@ int64_t WeightBytes(const BlockWeights& b) {
 }
 
 int64_t WeightBytes(const OuterWeights& weights) {
-  return Bytes({weights.embedding, weights.positions, weights.project_in, weights.project_out}) +
-         Bytes(weights.embedding_norm) + Bytes(weights.final_norm);
+  return Bytes({weights.embedding, weights.positions, weights.project_in, weights.project_out,
+                weights.token_inputs, weights.token_projection}) +
+         Bytes(weights.embedding_norm) + Bytes(weights.final_norm) + Bytes(weights.token_norm);
 }
 
 absl::StatusOr<OuterWeights> LoadOuterWeights(TensorLoader& loader, const DecoderPlan& plan) {
@@ -56,6 +61,15 @@ absl::StatusOr<OuterWeights> LoadOuterWeights(TensorLoader& loader, const Decode
   OuterWeights weights;
   SINKD_ASSIGN_OR_RETURN(weights.embedding,
                          loader.Load(names.embedding + ".weight", {spec.vocabulary, width}));
+  if (const int64_t of_block = spec.token_inputs.width; of_block > 0) {
+    const int64_t all = spec.blocks * of_block;
+    SINKD_ASSIGN_OR_RETURN(weights.token_inputs, loader.Load(names.token_inputs + ".weight",
+                                                             {spec.token_inputs.vocabulary, all}));
+    SINKD_ASSIGN_OR_RETURN(
+        weights.token_projection,
+        loader.LoadWeights({{names.token_projection + ".weight", all}}, spec.hidden));
+    SINKD_ASSIGN_OR_RETURN(weights.token_norm, LoadNorm(loader, spec, names.token_norm, of_block));
+  }
   if (spec.learned_positions > 0) {
     SINKD_ASSIGN_OR_RETURN(weights.positions, loader.Load(names.positions + ".weight",
                                                           {spec.learned_positions, spec.hidden}));

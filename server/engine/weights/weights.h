@@ -60,16 +60,26 @@ struct BlockWeights {
   at::Tensor expert_in, expert_in_bias;               // [latent, C], [latent]
   at::Tensor expert_out, expert_out_bias;             // [C, latent], [C]
   std::vector<MlpWeights> experts;                    // of a sparse block
+  // Of experts beside an MLP: what multiplies the normed input of the router, [C], and the weight
+  // of each expert, [experts]; norms after the MLP, before the experts and after them, [C].
+  at::Tensor router_scale, expert_scale;
+  NormWeights dense_norm, expert_norm, expert_output_norm;
+  at::Tensor token_gate, token_output;  // of the further input, [width, C] and [C, width]
+  NormWeights token_norm;               // [C]
+  at::Tensor scale;                     // [1], of the block's output
 };
 
 // What lies around the blocks.
 struct OuterWeights {
-  at::Tensor embedding;        // [vocabulary, C or embedding_width]
-  at::Tensor positions;        // [learned_positions, C]
-  NormWeights embedding_norm;  // [C]
-  at::Tensor project_in;       // [C, embedding_width]
-  at::Tensor project_out;      // [embedding_width, C]
-  NormWeights final_norm;      // [C]
+  at::Tensor embedding;         // [vocabulary, C or embedding_width]
+  at::Tensor positions;         // [learned_positions, C]
+  NormWeights embedding_norm;   // [C]
+  at::Tensor project_in;        // [C, embedding_width]
+  at::Tensor project_out;       // [embedding_width, C]
+  NormWeights final_norm;       // [C]
+  at::Tensor token_inputs;      // [vocabulary, L width] of the further inputs
+  at::Tensor token_projection;  // [L width, C]
+  NormWeights token_norm;       // [width]
 };
 
 int64_t WeightBytes(const OuterWeights& weights);
