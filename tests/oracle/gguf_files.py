@@ -23,7 +23,8 @@ import numpy
 import torch
 from safetensors.numpy import save_file
 from tokenizers import processors
-from transformers import AutoTokenizer
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.utils import logging
 
 from tests.oracle import checkpoint_cases, gguf_rules, smollm2, stamp, tiny_models, tokenizer_folders
@@ -96,18 +97,53 @@ def round_trip(weight, kind):
     return torch.from_numpy(gguf.quants.dequantize(gguf.quants.quantize(weight.numpy(), kind), kind))
 
 
+def write_own_metadata(writer, config):
+    if config.model_type == "starcoder2":
+        writer.add_layer_norm_eps(config.norm_epsilon)
+    else:
+        writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    if config.model_type in ("gemma2", "gemma3_text"):
+        writer.add_sliding_window(config.sliding_window)
+    if config.model_type == "gemma2":
+        writer.add_attn_logit_softcapping(config.attn_logit_softcapping)
+        writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    experts = getattr(config, "num_local_experts", None) or getattr(config, "num_experts", None)
+    if experts:
+        writer.add_expert_count(experts)
+        writer.add_expert_used_count(config.num_experts_per_tok)
+    if config.model_type in ("qwen2_moe", "qwen3_moe"):
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    if config.model_type == "qwen2_moe":
+        writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
+
+
+def merge_experts(tensors):
+    """The experts of a block in one tensor for each projection, under names that the gguf package knows."""
+    merged, result = {}, {}
+    for name, tensor in tensors.items():
+        if ".experts." not in name:
+            result[name] = tensor
+            continue
+        module, rest = name.split(".experts.")
+        number, projection = rest.removesuffix(".weight").split(".")
+        prefix = module.removeprefix("model.").replace("block_sparse_moe", "feed_forward")
+        target = f"{prefix}.experts.{projection}.weight" if "w" == projection[0] else f"{module}.experts.{projection}.weight"
+        merged.setdefault(target, {})[int(number)] = tensor
+    return result | {name: torch.stack([of[e] for e in sorted(of)]) for name, of in merged.items()}
+
+
 def write_metadata(writer, config):
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
     writer.add_feed_forward_length(config.intermediate_size)
     writer.add_rope_freq_base(config.rope_theta)
-    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     head_size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     writer.add_rope_dimension_count(head_size)
     writer.add_key_length(head_size)
     writer.add_value_length(head_size)
-    scaling = config.rope_scaling or {}
+    write_own_metadata(writer, config)
+    scaling = getattr(config, "rope_scaling", None) or {}
     if scaling.get("rope_type") in ("linear", "yarn"):
         writer.add_rope_scaling_type(gguf.RopeScalingType(scaling["rope_type"]))
         writer.add_rope_scaling_factor(scaling["factor"])
@@ -128,35 +164,65 @@ def llama3_factors(head_size, theta, scaling):
 
 
 def write_model(root, name, case, kind):
-    model = tiny_models.build(case)
+    model = build(case)
     config = model.config
+    architecture = ARCHITECTURES.get(case.family, case.family)
     with torch.no_grad():
         checkpoint_cases.draw_weights(model, torch.Generator().manual_seed(checkpoint_cases.seed(name)))
         for parameter in model.parameters():
-            if parameter.dim() == 2:
+            if parameter.dim() > 1 and parameter.shape[0] > 1:
                 parameter.copy_(round_trip(parameter, kind))
     model.save_pretrained(root / name / "hf")
 
     heads, kv_heads = config.num_attention_heads, config.num_key_value_heads
-    writer = start(root / name / "gguf" / "model.gguf", case.family, heads, kv_heads)
+    writer = start(root / name / "gguf" / "model.gguf", architecture, heads, kv_heads)
     head_size, scaling = write_metadata(writer, config)
     if scaling.get("rope_type") == "llama3":
         writer.add_tensor("rope_freqs.weight", llama3_factors(head_size, config.rope_theta, scaling))
-    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH[case.family.upper()], config.num_hidden_layers)
-    for source, tensor in model.state_dict().items():
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH[architecture.upper()], config.num_hidden_layers)
+    for source, tensor in merge_experts(model.state_dict()).items():
         if source == "lm_head.weight" and config.tie_word_embeddings:
             continue
         weight = tensor.numpy()
-        if case.family == "llama" and "q_proj" in source:
+        if architecture == "llama" and "q_proj" in source:
             weight = interleave(weight, heads)
-        if case.family == "llama" and "k_proj" in source:
+        if architecture == "llama" and "k_proj" in source:
             weight = interleave(weight, kv_heads)
+        if case.family in ("gemma2", "gemma3_text") and source.endswith("norm.weight"):
+            weight = weight + 1
+        if source.endswith("shared_expert_gate.weight"):
+            weight = weight[0]
         target = names.get_name(source, try_suffixes=(".weight", ".bias"))
-        if weight.ndim == 2:
+        if weight.ndim > 1:
             writer.add_tensor(target, gguf.quants.quantize(weight, kind), raw_dtype=kind)
         else:
             writer.add_tensor(target, numpy.ascontiguousarray(weight))
     finish(writer)
+
+
+# general.architecture, where it is not the model type.
+ARCHITECTURES = {"gemma3_text": "gemma3", "mixtral": "llama", "qwen2_moe": "qwen2moe", "qwen3_moe": "qwen3moe"}
+SIZES = {"vocab_size": tiny_models.VOCABULARY, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 3,
+         "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 4096, "bos_token_id": 1,
+         "eos_token_id": 2, "pad_token_id": 0}
+GEMMA = {"head_dim": 24, "query_pre_attn_scalar": 24, "sliding_window": 40}
+EXPERTS = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32}
+BASE = {
+    "gemma2": {**GEMMA, "attn_logit_softcapping": 20.0, "final_logit_softcapping": 10.0},
+    "gemma3_text": {**GEMMA, "num_hidden_layers": 7},
+    "mixtral": {"num_local_experts": 4, "num_experts_per_tok": 2, "head_dim": 16},
+    "olmo2": {},
+    "qwen2_moe": {**EXPERTS, "shared_expert_intermediate_size": 48},
+    "qwen3_moe": {**EXPERTS, "head_dim": 16, "norm_topk_prob": True},
+    "starcoder2": {},
+}
+
+
+def build(case):
+    if case.family not in BASE:
+        return tiny_models.build(case)
+    config = CONFIG_MAPPING[case.family](**{**SIZES, **BASE[case.family], **case.config})
+    return AutoModelForCausalLM.from_config(config)
 
 
 def model_cases():
@@ -174,6 +240,14 @@ def model_cases():
         "qwen2_plain": (tiny("", "qwen2", {"num_key_value_heads": 2}), Type.F32),
         "qwen2_yarn": (tiny("", "qwen2", {"rope_scaling": tiny_models.YARN}), Type.Q4_1),
         "qwen3_plain": (tiny("", "qwen3", {"head_dim": 32, "num_key_value_heads": 2}), Type.F32),
+        "gemma2": (tiny("", "gemma2", {}), Type.F32),
+        "gemma3": (tiny("", "gemma3_text", {}), Type.BF16),
+        "gemma3_linear": (tiny("", "gemma3_text", {"rope_scaling": {"rope_type": "linear", "factor": 8.0}}), Type.F16),
+        "mixtral": (tiny("", "mixtral", {}), Type.Q8_0),
+        "olmo2": (tiny("", "olmo2", {}), Type.F32),
+        "qwen2_moe": (tiny("", "qwen2_moe", {}), Type.F32),
+        "qwen3_moe": (tiny("", "qwen3_moe", {}), Type.Q4_1),
+        "starcoder2": (tiny("", "starcoder2", {"use_bias": True}), Type.F32),
     }
 
 

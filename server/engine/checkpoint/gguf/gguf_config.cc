@@ -70,16 +70,23 @@ absl::Status AddSizes(const GgufMetadata& metadata, const std::string& prefix, J
   return absl::OkStatus();
 }
 
+// Whether AddOwnKeys makes a key of the config of this one, by which others compute otherwise.
+bool IsRead(std::string_view model_type, std::string_view key) {
+  const bool windows = model_type == "gemma2" || model_type == "gemma3_text";
+  if (key == "attention.sliding_window") return windows;
+  return model_type == "gemma2" && key.ends_with("_softcapping");
+}
+
 // By whose values other architectures of llama.cpp compute; 0 switches each off.
 absl::Status RefuseOtherRules(const GgufMetadata& metadata, const std::string& prefix,
-                              int64_t context) {
+                              std::string_view model_type, int64_t context) {
   for (const char* key :
        {"attention.clamp_kqv", "attention.max_alibi_bias", "attention.scale",
         "attention.sliding_window", "attn_logit_softcapping", "embedding_scale",
         "final_logit_softcapping", "logit_scale", "residual_scale", "rescale_every_n_layers"}) {
-    if (!metadata.Has(prefix + key)) continue;
-    SINKD_ASSIGN_OR_RETURN(const double value, metadata.Number(prefix + key));
     const std::string_view name(key);
+    if (!metadata.Has(prefix + key) || IsRead(model_type, name)) continue;
+    SINKD_ASSIGN_OR_RETURN(const double value, metadata.Number(prefix + key));
     const bool neutral = value == 0 || (name.ends_with("_scale") && value == 1) ||
                          (name.ends_with("window") && value >= static_cast<double>(context));
     if (neutral) continue;
@@ -93,9 +100,11 @@ absl::Status RefuseOtherRules(const GgufMetadata& metadata, const std::string& p
 // Keys that nothing here reads become keys of the config that no family reads, so that they are
 // told like those of a config.json.
 absl::Status AddOtherKeys(const GgufMetadata& metadata, const std::string& prefix, Json& config) {
+  const std::string model_type = config["model_type"];
   static const std::set<std::string_view> kRead = {
       "attention.causal", "attention.clamp_kqv", "attention.head_count", "attention.head_count_kv",
-      "attention.key_length", "attention.layer_norm_rms_epsilon", "attention.max_alibi_bias",
+      "attention.key_length", "attention.layer_norm_epsilon", "attention.layer_norm_rms_epsilon",
+      "attention.max_alibi_bias", "expert_feed_forward_length", "expert_shared_feed_forward_length",
       "attention.scale", "attention.sliding_window", "attention.value_length",
       "attn_logit_softcapping", "block_count", "context_length", "embedding_length",
       "embedding_scale", "expert_count", "feed_forward_length", "final_logit_softcapping",
@@ -103,12 +112,71 @@ absl::Status AddOtherKeys(const GgufMetadata& metadata, const std::string& prefi
       "rope.freq_base", "rope.scale_linear", "vocab_size",
       // Of how the model was trained and stored, and how its states are used.
       "decoder_start_token_id", "expert_used_count", "pooling_type", "tensor_data_layout"};
-  SINKD_RETURN_IF_ERROR(
-      RefuseOtherRules(metadata, prefix, config["max_position_embeddings"].get<int64_t>()));
+  SINKD_RETURN_IF_ERROR(RefuseOtherRules(metadata, prefix, model_type,
+                                         config["max_position_embeddings"].get<int64_t>()));
   for (const std::string& key : metadata.KeysOf(prefix)) {
     const std::string_view name = std::string_view(key).substr(prefix.size());
     if (!kRead.contains(name) && !name.starts_with("rope.scaling.")) config[key] = true;
   }
+  return absl::OkStatus();
+}
+
+absl::Status AddExperts(const GgufMetadata& metadata, const std::string& prefix,
+                        std::string_view model_type, Json& config) {
+  SINKD_ASSIGN_OR_RETURN(config[model_type == "mixtral" ? "num_local_experts" : "num_experts"],
+                         metadata.Integer(prefix + "expert_count"));
+  SINKD_ASSIGN_OR_RETURN(config["num_experts_per_tok"],
+                         metadata.Integer(prefix + "expert_used_count"));
+  if (model_type == "mixtral") return absl::OkStatus();
+  SINKD_ASSIGN_OR_RETURN(config["moe_intermediate_size"],
+                         metadata.Integer(prefix + "expert_feed_forward_length"));
+  config["norm_topk_prob"] = model_type == "qwen3_moe";
+  if (model_type == "qwen3_moe") return absl::OkStatus();
+  SINKD_ASSIGN_OR_RETURN(config["shared_expert_intermediate_size"],
+                         metadata.Integer(prefix + "expert_shared_feed_forward_length"));
+  return absl::OkStatus();
+}
+
+// What the file does not say of gemma's scores is known of its largest models: they are divided by
+// the root of the stream's share of a head, those of the others by that of the head size.
+absl::Status AddGemma(const GgufMetadata& metadata, const std::string& prefix, Json& config) {
+  constexpr int64_t kBlocksOf27B[] = {46, 62};  // of gemma2 and gemma3
+  const bool third = config["model_type"] == "gemma3_text";
+  const int64_t share =
+      config["hidden_size"].get<int64_t>() / config["num_attention_heads"].get<int64_t>();
+  const bool largest = config["num_hidden_layers"].get<int64_t>() == kBlocksOf27B[third ? 1 : 0];
+  config["query_pre_attn_scalar"] = largest ? share : config["head_dim"].get<int64_t>();
+  config["hidden_activation"] = "gelu_pytorch_tanh";
+  SINKD_ASSIGN_OR_RETURN(config["sliding_window"],
+                         metadata.Integer(prefix + "attention.sliding_window"));
+  if (third) return absl::OkStatus();
+  for (const char* key : {"attn_logit_softcapping", "final_logit_softcapping"}) {
+    SINKD_ASSIGN_OR_RETURN(config[key], metadata.Number(prefix + key));
+  }
+  return absl::OkStatus();
+}
+
+// What a model type has beside sizes and rotation.
+absl::Status AddOwnKeys(const GgufFile& file, const GgufArchitecture& known, Json& config) {
+  const std::string prefix = StrCat(known.name, ".");
+  const std::string_view type = known.model_type;
+  const auto has = [&file](const char* tensor) { return file.tensors().count(tensor) > 0; };
+  if (type == "llama" || type == "qwen3") config["attention_bias"] = has("blk.0.attn_q.bias");
+  if (type == "llama") config["mlp_bias"] = has("blk.0.ffn_gate.bias");
+  if (known.mixture) {
+    SINKD_RETURN_IF_ERROR(AddExperts(file.metadata(), prefix, type, config));
+  }
+  if (type.starts_with("gemma")) return AddGemma(file.metadata(), prefix, config);
+  config["hidden_act"] = type == "starcoder2" ? "gelu_pytorch_tanh" : "silu";
+  return absl::OkStatus();
+}
+
+absl::Status AddNormEpsilon(const GgufMetadata& metadata, const std::string& prefix,
+                            std::string_view model_type, Json& config) {
+  const bool layer = model_type == "starcoder2";
+  SINKD_ASSIGN_OR_RETURN(config[layer ? "norm_epsilon" : "rms_norm_eps"],
+                         metadata.Number(prefix + (layer ? "attention.layer_norm_epsilon"
+                                                         : "attention.layer_norm_rms_epsilon")));
   return absl::OkStatus();
 }
 
@@ -131,18 +199,13 @@ absl::StatusOr<std::string> GgufConfig(const GgufFile& file) {
   const std::string architecture(known.name);
   const std::string prefix = architecture + ".";
   const GgufMetadata& metadata = file.metadata();
-  const auto has = [&file](const char* tensor) { return file.tensors().count(tensor) > 0; };
-  Json config = {{"model_type", architecture},
-                 {"hidden_act", "silu"},
-                 {"tie_word_embeddings", !has("output.weight")}};
-  // qwen2 has the one always, qwen3 the other never.
-  if (architecture != "qwen2") config["attention_bias"] = has("blk.0.attn_q.bias");
-  if (architecture == "llama") config["mlp_bias"] = has("blk.0.ffn_gate.bias");
+  Json config = {{"model_type", known.model_type},
+                 {"tie_word_embeddings", file.tensors().count("output.weight") == 0}};
   SINKD_RETURN_IF_ERROR(AddSizes(metadata, prefix, config));
+  SINKD_RETURN_IF_ERROR(AddOwnKeys(file, known, config));
   SINKD_RETURN_IF_ERROR(AddOtherKeys(metadata, prefix, config));
   SINKD_ASSIGN_OR_RETURN(config["vocab_size"], VocabularySize(file, prefix));
-  SINKD_ASSIGN_OR_RETURN(config["rms_norm_eps"],
-                         metadata.Number(prefix + "attention.layer_norm_rms_epsilon"));
+  SINKD_RETURN_IF_ERROR(AddNormEpsilon(metadata, prefix, known.model_type, config));
   SINKD_RETURN_IF_ERROR(AddRope(file, architecture, config));
   return config.dump();
 }

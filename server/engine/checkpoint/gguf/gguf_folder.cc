@@ -38,10 +38,11 @@ bool IsPart(std::string_view name) {
 }
 
 std::string KnownArchitectures() {
-  return absl::StrJoin(GgufArchitectures(), ", ",
-                       [](std::string* out, const GgufArchitecture& architecture) {
-                         out->append(architecture.name);
-                       });
+  std::vector<std::string> names;
+  for (const GgufArchitecture& architecture : GgufArchitectures()) {
+    if (names.empty() || names.back() != architecture.name) names.emplace_back(architecture.name);
+  }
+  return absl::StrJoin(names, ", ");
 }
 
 }  // namespace
@@ -75,18 +76,25 @@ absl::StatusOr<GgufArchitecture> ArchitectureOf(const GgufFile& file) {
                           kJoin);
   }
   SINKD_ASSIGN_OR_RETURN(const std::string name, metadata.Text("general.architecture"));
+  const std::string experts = StrCat(name, ".expert_count");
+  SINKD_ASSIGN_OR_RETURN(const int64_t count, metadata.IntegerOr(experts, 0));
+  bool named = false;
   for (const GgufArchitecture& known : GgufArchitectures()) {
-    if (known.name != name) continue;
+    named = named || known.name == name;
+    if (known.name != name || known.mixture != (count > 0)) continue;
     const std::string causal = StrCat(name, ".attention.causal");
     SINKD_ASSIGN_OR_RETURN(const bool looks_back, metadata.FlagOr(causal, true));
     if (!looks_back) {
       return metadata.Error(causal, "is false: attention looks ahead, which is not computed",
                             "use a model whose attention looks back only");
     }
-    const std::string experts = StrCat(name, ".expert_count");
-    SINKD_ASSIGN_OR_RETURN(const int64_t count, metadata.IntegerOr(experts, 0));
-    if (count == 0) return known;
-    return metadata.Error(experts, "names a mixture of experts, which cannot be read from GGUF",
+    return known;
+  }
+  if (named) {
+    return metadata.Error(experts,
+                          count > 0 ? "names a mixture of experts, which models of this "
+                                      "architecture are not"
+                                    : "is missing",
                           "use the model's safetensors checkpoint");
   }
   return metadata.Error("general.architecture",

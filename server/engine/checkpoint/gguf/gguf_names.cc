@@ -36,13 +36,50 @@ GgufRows RowsOf(std::string_view part) {
   return GgufRows::kAsTheyAre;
 }
 
+// Of the tensors of a block that a model type names in another way than llama.
+const Names& OwnNames(std::string_view model_type) {
+  static const Names kNone;
+  static const Names kNormsAround = {{"post_attention_norm", "post_attention_layernorm"},
+                                     {"ffn_norm", "pre_feedforward_layernorm"},
+                                     {"post_ffw_norm", "post_feedforward_layernorm"}};
+  static const Names kMixture = {{"ffn_gate_inp", "mlp.gate"},
+                                 {"ffn_gate_exps", "mlp.experts.{}.gate_proj"},
+                                 {"ffn_up_exps", "mlp.experts.{}.up_proj"},
+                                 {"ffn_down_exps", "mlp.experts.{}.down_proj"},
+                                 {"ffn_gate_inp_shexp", "mlp.shared_expert_gate"},
+                                 {"ffn_gate_shexp", "mlp.shared_expert.gate_proj"},
+                                 {"ffn_up_shexp", "mlp.shared_expert.up_proj"},
+                                 {"ffn_down_shexp", "mlp.shared_expert.down_proj"}};
+  static const std::map<std::string_view, Names> kOwn = {
+      {"gemma2", kNormsAround},
+      {"gemma3_text", kNormsAround},
+      {"mixtral",
+       {{"ffn_gate_inp", "block_sparse_moe.gate"},
+        {"ffn_gate_exps", "block_sparse_moe.experts.{}.w1"},
+        {"ffn_up_exps", "block_sparse_moe.experts.{}.w3"},
+        {"ffn_down_exps", "block_sparse_moe.experts.{}.w2"}}},
+      {"olmo2", kNormsAround},
+      {"qwen2_moe", kMixture},
+      {"qwen3_moe", kMixture},
+      {"starcoder2", {{"ffn_up", "mlp.c_fc"}, {"ffn_down", "mlp.c_proj"}}}};
+  const auto own = kOwn.find(model_type);
+  return own == kOwn.end() ? kNone : own->second;
+}
+
 }  // namespace
 
 std::span<const GgufArchitecture> GgufArchitectures() {
   static constexpr GgufArchitecture kArchitectures[] = {
-      {"llama", true},
-      {"qwen2", false},
-      {"qwen3", false},
+      {.name = "gemma2", .model_type = "gemma2", .norms_plus_one = true},
+      {.name = "gemma3", .model_type = "gemma3_text", .norms_plus_one = true},
+      {.name = "llama", .model_type = "llama", .interleaved = true},
+      {.name = "llama", .model_type = "mixtral", .interleaved = true, .mixture = true},
+      {.name = "olmo2", .model_type = "olmo2"},
+      {.name = "qwen2", .model_type = "qwen2"},
+      {.name = "qwen2moe", .model_type = "qwen2_moe", .mixture = true},
+      {.name = "qwen3", .model_type = "qwen3"},
+      {.name = "qwen3moe", .model_type = "qwen3_moe", .mixture = true},
+      {.name = "starcoder2", .model_type = "starcoder2"},
   };
   return kArchitectures;
 }
@@ -66,11 +103,15 @@ GgufName TranslateGgufName(const GgufArchitecture& architecture, std::string_vie
   const std::string_view suffix = inner.substr(dot);
   if (suffix != ".weight" && suffix != ".bias") return unknown;
   const Names& names = block.empty() ? kModel : kBlock;
-  const auto found = names.find(part);
+  const Names& own = OwnNames(architecture.model_type);
+  auto found = names.find(part);
+  if (const auto first = own.find(part); !block.empty() && first != own.end()) found = first;
   if (found == names.end()) return unknown;
-  if (block.empty()) return {.name = StrCat(found->second, suffix)};
+  const bool plus_one = architecture.norms_plus_one && found->second.ends_with("norm");
+  if (block.empty()) return {.name = StrCat(found->second, suffix), .plus_one = plus_one};
   return {.name = StrCat("model.layers.", block, ".", found->second, suffix),
-          .rows = architecture.interleaved ? RowsOf(part) : GgufRows::kAsTheyAre};
+          .rows = architecture.interleaved ? RowsOf(part) : GgufRows::kAsTheyAre,
+          .plus_one = plus_one};
 }
 
 }  // namespace sinkd

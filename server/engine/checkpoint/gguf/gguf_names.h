@@ -14,15 +14,21 @@ namespace sinkd {
 enum class GgufRows { kAsTheyAre, kQueryHeads, kKeyHeads };
 
 struct GgufArchitecture {
-  std::string_view name;  // general.architecture, and config.json's model_type
-  bool interleaved;       // rows of q and k
+  std::string_view name;        // general.architecture
+  std::string_view model_type;  // of config.json
+  bool interleaved = false;     // rows of q and k
+  bool mixture = false;         // of experts
+  bool norms_plus_one = false;  // weights of norms are stored with 1 added
 };
 
 std::span<const GgufArchitecture> GgufArchitectures();
 
 struct GgufName {
-  std::string name;  // as a Hugging Face checkpoint has it; unknown names stay
+  // As a Hugging Face checkpoint has it; unknown names stay. With {} one for each expert, whose
+  // matrices lie in the tensor one after the other.
+  std::string name;
   GgufRows rows = GgufRows::kAsTheyAre;
+  bool plus_one = false;  // 1 is to be taken from its values
 };
 
 GgufName TranslateGgufName(const GgufArchitecture& architecture, std::string_view name);

@@ -5,6 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include <absl/strings/match.h>
+#include <absl/strings/str_replace.h>
+
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 #include "server/engine/checkpoint/gguf/gguf_folder.h"
@@ -27,6 +30,16 @@ void Unpack(const GgufTypeInfo& type, const uint8_t* row, int64_t values, char* 
     return;
   }
   Dequantize(type, row, values, reinterpret_cast<float*>(out));
+}
+
+// From each float32 of so many bytes.
+void TakeOneAway(char* values, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += 4) {
+    float value = 0;
+    std::memcpy(&value, values + at, 4);
+    value -= 1;
+    std::memcpy(values + at, &value, 4);
+  }
 }
 
 }  // namespace
@@ -62,20 +75,57 @@ absl::Status GgufSource::AddTensors() {
     if (target.rows != GgufRows::kAsTheyAre && interleaved < 1) {
       return Error(name, StrCat("belongs to ", interleaved, " heads"));
     }
-    SINKD_ASSIGN_OR_RETURN(Stored stored, Describe(name, tensor, interleaved));
-    TensorEntry entry{.dtype = std::string(IsPlain(*tensor.type) ? tensor.type->name : "F32"),
-                      .shape = tensor.shape,
-                      .offset = tensor.offset,
-                      .bytes = stored.rows * stored.out_bytes};
-    if (!IsPlain(*tensor.type)) {
-      entry.stored_as = StrCat("gguf ", tensor.type->name);
-      entry.stored_bytes = stored.rows * stored.row_bytes;
-    }
-    if (!tensors_.emplace(target.name, std::move(entry)).second) {
-      return Error(name, StrCat("has the meaning of another one, ", target.name));
-    }
-    stored_.emplace(target.name, std::move(stored));
+    SINKD_RETURN_IF_ERROR(absl::StrContains(target.name, "{}")
+                              ? AddExperts(name, tensor, target)
+                              : Add(name, tensor, target, interleaved));
   }
+  return absl::OkStatus();
+}
+
+// The matrices of all experts lie one after the other.
+absl::Status GgufSource::AddExperts(const std::string& name, const GgufTensor& tensor,
+                                    const GgufName& target) {
+  const int64_t count = tensor.shape.empty() ? 0 : tensor.shape.front();
+  if (tensor.shape.size() != 3 || count < 1 || tensor.bytes % count != 0) {
+    return Error(name, "is not one matrix for each expert");
+  }
+  GgufTensor own = tensor;
+  own.shape.erase(own.shape.begin());
+  own.bytes /= count;
+  for (int64_t e = 0; e < count; ++e) {
+    own.offset = tensor.offset + e * own.bytes;
+    GgufName of_expert = target;
+    of_expert.name = absl::StrReplaceAll(target.name, {{"{}", StrCat(e)}});
+    SINKD_RETURN_IF_ERROR(Add(name, own, of_expert, 0));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GgufSource::Add(const std::string& name, const GgufTensor& tensor,
+                             const GgufName& target, int64_t interleaved) {
+  SINKD_ASSIGN_OR_RETURN(Stored stored, Describe(name, tensor, interleaved));
+  if (target.plus_one) {
+    if (tensor.type->type != GgufType::kF32) {
+      return Error(name, StrCat("is stored as ", tensor.type->name, ", and norms are F32"));
+    }
+    stored.plus_one = true;
+  }
+  TensorEntry entry{.dtype = std::string(IsPlain(*tensor.type) ? tensor.type->name : "F32"),
+                    .shape = tensor.shape,
+                    .offset = tensor.offset,
+                    .bytes = stored.rows * stored.out_bytes};
+  // A vector there, a matrix of one row here.
+  if (absl::EndsWith(target.name, "shared_expert_gate.weight") && entry.shape.size() == 1) {
+    entry.shape.insert(entry.shape.begin(), 1);
+  }
+  if (!IsPlain(*tensor.type)) {
+    entry.stored_as = StrCat("gguf ", tensor.type->name);
+    entry.stored_bytes = stored.rows * stored.row_bytes;
+  }
+  if (!tensors_.emplace(target.name, std::move(entry)).second) {
+    return Error(name, StrCat("has the meaning of another one, ", target.name));
+  }
+  stored_.emplace(target.name, std::move(stored));
   return absl::OkStatus();
 }
 
@@ -107,8 +157,10 @@ absl::Status GgufSource::ReadRows(const Stored& stored, int64_t first, int64_t c
   if (stored.head_rows > 0) return ReadHeadRows(stored, first, count, out);
   const GgufTypeInfo& type = *stored.tensor.type;
   if (IsPlain(type)) {
-    return file_.Read(stored.tensor.offset + first * stored.row_bytes, count * stored.row_bytes,
-                      out);
+    SINKD_RETURN_IF_ERROR(
+        file_.Read(stored.tensor.offset + first * stored.row_bytes, count * stored.row_bytes, out));
+    if (stored.plus_one) TakeOneAway(out, count * stored.row_bytes);
+    return absl::OkStatus();
   }
   const int64_t chunk = std::clamp<int64_t>(kChunkBytes / stored.row_bytes, 1, count);
   std::vector<uint8_t> rows(static_cast<size_t>(chunk * stored.row_bytes));

@@ -15,6 +15,7 @@
 #include <absl/status/statusor.h>
 
 #include "server/engine/checkpoint/gguf/gguf_file.h"
+#include "server/engine/checkpoint/gguf/gguf_names.h"
 #include "server/engine/checkpoint/tensor_source.h"
 
 namespace sinkd {
@@ -41,10 +42,16 @@ class GgufSource final : public TensorSource {
     int64_t row_bytes = 0;  // stored
     int64_t out_bytes = 0;  // of a row, as Read gives it
     int64_t head_rows = 0;  // rows of one interleaved head; 0 when rows are in order
+    bool plus_one = false;  // float32 values with 1 added
   };
 
   explicit GgufSource(GgufFile file) : file_(std::move(file)) {}
   absl::Status AddTensors();
+  // `interleaved`: how many heads have their rows in another order; 0 for none.
+  absl::Status Add(const std::string& name, const GgufTensor& tensor, const GgufName& target,
+                   int64_t interleaved);
+  absl::Status AddExperts(const std::string& name, const GgufTensor& tensor,
+                          const GgufName& target);
   absl::StatusOr<Stored> Describe(std::string_view name, const GgufTensor& tensor,
                                   int64_t heads) const;
   absl::Status ReadRows(const Stored& stored, int64_t first, int64_t count, char* out) const;
