@@ -17,6 +17,7 @@ find_path(SINKD_TOML_INCLUDE_DIR toml++/toml.h REQUIRED)
 find_package(Boost REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto SSL)
 find_package(SQLite3 REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(yaml-cpp CONFIG REQUIRED)
 find_package(PkgConfig REQUIRED)
 # CMake's own module asks for the PostgreSQL server's headers too.

@@ -8,6 +8,7 @@
 #include "server/base/request_id.h"
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
+#include "server/http/gzip.h"
 #include "server/http/http_query.h"
 
 namespace sinkd {
@@ -49,7 +50,7 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-// Of all headers of a name, which are lists.
+// The items of all headers of a name, which hold lists.
 std::vector<std::string_view> Items(const HttpHead& head, std::string_view name) {
   std::vector<std::string_view> items;
   for (std::string_view list : head.All(name)) {
@@ -92,15 +93,30 @@ std::string_view BodyOf(const HttpAnswer& answer) {
   return answer.fixed_body.empty() ? answer.body : answer.fixed_body;
 }
 
-// The digest of a good answer's bytes.
+// Adds an ETag to a successful response.
 void Tag(HttpAnswer& answer) {
   if (answer.status != 200) return;
   answer.headers.emplace_back(kTag,
                               StrCat("\"", Sha256(BodyOf(answer)).substr(0, kTagDigits), "\""));
 }
 
+// Answers of a few hundred bytes fit into a packet as they are.
+constexpr size_t kLeastGzipBytes = 1024;
+
+// Each encoding has its own tag, since a tag stands for bytes.
+void Compress(HttpAnswer& answer) {
+  if (answer.status != 200 || answer.body.size() < kLeastGzipBytes) return;
+  std::string gzip = Gzip(answer.body);
+  if (gzip.empty()) return;
+  answer.body = std::move(gzip);
+  for (auto& [name, value] : answer.headers) {
+    if (name == kTag) value.insert(value.size() - 1, "-gzip");
+  }
+  answer.headers.emplace_back("Content-Encoding", "gzip");
+}
+
 absl::Status WrongHost(std::string_view host) {
-  return MakeError(absl::StatusCode::kPermissionDenied, "this server does not answer to this name",
+  return MakeError(absl::StatusCode::kPermissionDenied, "the server does not accept this host name",
                    {.reason = "HOST_NOT_ALLOWED",
                     .subject = "Host",
                     .value = Shorten(host),
@@ -110,15 +126,15 @@ absl::Status WrongHost(std::string_view host) {
 absl::Status WrongMethod(std::string_view method, std::string_view path) {
   const bool analyzes = path == kAnalyzePath;
   return MakeError(absl::StatusCode::kUnimplemented,
-                   analyzes ? "analyses are sent with POST" : "the HTTP port only reads here",
+                   analyzes ? "analyses need POST" : "this path only accepts GET",
                    {.reason = "METHOD_NOT_ALLOWED",
                     .subject = "method",
                     .value = Shorten(method),
-                    .fix = analyzes ? "use POST" : "use GET here, and gRPC to change something"});
+                    .fix = analyzes ? "use POST" : "use GET, or gRPC for changes"});
 }
 
 absl::Status OnlyReads() {
-  return MakeError(absl::StatusCode::kPermissionDenied, "the HTTP port of this server only reads",
+  return MakeError(absl::StatusCode::kPermissionDenied, "the HTTP port of this server is read-only",
                    {.reason = "HTTP_READ_ONLY",
                     .subject = "http-read-only",
                     .fix = "use gRPC, or start sinkd without --http-read-only"});
@@ -134,7 +150,7 @@ absl::Status WrongOrigin(std::string_view origin) {
 }
 
 absl::Status WrongType(std::string_view type) {
-  return InvalidArgument("the content type does not say JSON lines",
+  return InvalidArgument("the content type is not JSON lines",
                          {.reason = "CONTENT_TYPE_NOT_ALLOWED",
                           .subject = "Content-Type",
                           .value = Shorten(type),
@@ -142,10 +158,10 @@ absl::Status WrongType(std::string_view type) {
 }
 
 absl::Status NoLength() {
-  return InvalidArgument("the length of the body is missing",
+  return InvalidArgument("the request has no Content-Length",
                          {.reason = "LENGTH_REQUIRED",
                           .subject = "Content-Length",
-                          .fix = "send Content-Length, and no Transfer-Encoding"});
+                          .fix = "send Content-Length instead of Transfer-Encoding"});
 }
 
 absl::Status TooLarge(int64_t bytes) {
@@ -172,7 +188,7 @@ Site::Plan Site::Route(const HttpHead& head, const HttpPeer& peer) const {
   if (of_api) plan.request_id = RequestIdOf(head.Only("x-request-id"));
   const std::string_view host = head.Only("host");
   if (!of_api && !IsProbe(path) && path != "/" && path != "/metrics") {
-    plan.answer = Text(404, "there is nothing at this path");
+    plan.answer = Text(404, "no such path");
   } else if (!IsProbe(path) && !AnswersToHost(sources_.access, host)) {
     plan.answer = Refuse(of_api, WrongHost(host), 403);
   } else if (head.method == "OPTIONS") {
@@ -190,6 +206,13 @@ Site::Plan Site::Route(const HttpHead& head, const HttpPeer& peer) const {
     plan.answer = MakePage(head);
   } else {
     PlanRead(head, peer, plan);
+  }
+  if (plan.make && TakesGzip(head)) {
+    plan.make = [make = std::move(plan.make)](std::string body, const std::stop_token& stop) {
+      HttpAnswer answer = make(std::move(body), stop);
+      Compress(answer);
+      return answer;
+    };
   }
   return plan;
 }
@@ -210,7 +233,7 @@ void Site::PlanRead(const HttpHead& head, const HttpPeer& peer, Plan& plan) cons
   };
 }
 
-// What can be told from the head is, before the body is read.
+// Whatever the head already rules out is refused before the body is read.
 void Site::PlanAnalysis(const HttpHead& head, const HttpPeer& peer, Plan& plan) const {
   const auto refuse = [&](const absl::Status& error, int status) {
     plan.answer = Refuse(/*of_api=*/true, error, status);
@@ -235,7 +258,7 @@ void Site::PlanAnalysis(const HttpHead& head, const HttpPeer& peer, Plan& plan) 
 void Site::PlanQuery(const HttpHead& head, const HttpPeer& peer,
                      std::shared_ptr<const Principal> principal, Plan& plan) const {
   if (!sources_.api) {
-    plan.answer = Text(404, "there is no API here");
+    plan.answer = Text(404, "this server has no API");
     return;
   }
   absl::StatusOr<HttpQuery> query = ParseTarget(head.target);
@@ -329,9 +352,10 @@ void Site::Dress(const HttpHead& head, const Plan& plan, HttpAnswer& answer) con
     answer.headers.emplace_back(name, value);
   };
   if (answer.status != 304) add("Content-Type", answer.content_type);
-  // Of a body that is not sent, too.
+  // Also for HEAD, whose body is not sent.
   add("Content-Length", std::to_string(BodyOf(answer).size()));
   add("Cache-Control", "no-cache");
+  if (plan.work != Work::kNone) add("Vary", "Accept-Encoding");
   add("X-Content-Type-Options", "nosniff");
   add("Referrer-Policy", "no-referrer");
   add("Cross-Origin-Resource-Policy", "same-origin");

@@ -202,16 +202,28 @@ class Pages(ApiCase):
         self.assertNotIn("nextPageToken", rest)
         self.assertEqual(first["models"] + rest["models"], self.get("models").json()["models"])
 
-    def test_records_come_by_their_sequence(self):
-        sequences, after = [], 0
+    def test_records_come_by_pages_too(self):
+        sequences, token = [], ""
         while True:
-            page = self.get("runs/full/records", afterSequence=after, limit=4).json()["records"]
-            if not page:
+            page = self.get("runs/full/records", pageToken=token, pageSize=4).json()
+            sequences += [int(each["sequence"]) for each in page["records"]]
+            token = page.get("nextPageToken")
+            if not token:
                 break
-            self.assertLessEqual(len(page), 4)
-            sequences += [int(each["sequence"]) for each in page]
-            after = sequences[-1]
+            self.assertEqual(len(page["records"]), 4)
         self.assertEqual(sequences, list(range(1, len(model_root.planted_records()) + 1)))
+        whole = self.get("runs/full/records", pageSize=len(sequences)).json()
+        self.assertNotIn("nextPageToken", whole)
+
+    def test_long_answers_are_compressed_on_request(self):
+        for path in ("/api/v1/runs/full/records", "/metrics"):
+            with self.subTest(path):
+                gzipped = self.site.ask(path, Accept_Encoding="gzip")
+                self.assertEqual(gzipped.headers["Content-Encoding"], "gzip")
+                text = gzip.decompress(gzipped.body)
+                self.assertGreater(len(text), 2 * len(gzipped.body))
+                if path != "/metrics":  # which change between two requests
+                    self.assertEqual(text, self.site.ask(path).body)
 
 
 class Refusals(ApiCase):
@@ -246,7 +258,7 @@ class Refusals(ApiCase):
         for target, subject in (
             ("models?pagesize=1", "pagesize"), ("models/x?pageSize=1", "pageSize"),
             ("runs?label=x", "label"), ("runs/full?verbose", "verbose"),
-            ("summaries?lStart=1", "lStart"), ("runs/full/records?pageToken=", "pageToken"),
+            ("summaries?lStart=1", "lStart"), ("runs/full/records?limit=1", "limit"),
             ("openapi.yaml?x=1", "x"),
         ):
             self.refused(f"/api/v1/{target}", 400, "UNKNOWN_PARAMETER", subject)
@@ -260,8 +272,8 @@ class Refusals(ApiCase):
             ("runs?createdBefore=2026-01-01", "createdBefore"),
             ("runs?createdBefore=2026-13-01T00:00:00Z", "createdBefore"),
             ("runs?createdBefore=2026-01-01T00:00:00", "createdBefore"),
-            ("runs/full/records?limit=0", "limit"), ("runs/full/records?limit=-1", "limit"),
-            ("runs/full/records?afterSequence=9223372036854775808", "afterSequence"),
+            ("runs/full/records?pageSize=0", "pageSize"),
+            ("runs/full/records?pageSize=-1", "pageSize"),
             ("runs/full/summary?lStart=2147483648", "lStart"),
             ("runs/full/summary?lifetime=x", "lifetime"),
             ("summaries?grouping=model", "grouping"), ("summaries?run=runs/full", "run"),
@@ -270,6 +282,8 @@ class Refusals(ApiCase):
             self.refused(f"/api/v1/{target}", 400, "INVALID_PARAMETER", subject)
         self.refused("/api/v1/runs?model=planted", 400, "INVALID_MODEL_NAME", "model")
         self.refused("/api/v1/runs?pageToken=x", 400, "PAGE_TOKEN_INVALID")
+        for token in ("x", "-1", "9223372036854775808"):
+            self.refused(f"/api/v1/runs/full/records?pageToken={token}", 400, "PAGE_TOKEN_INVALID")
         self.refused("/api/v1/runs?label.%00=x", 400, "TEXT_INVALID")
         self.refused("/api/v1/runs?pageSize=1&pageSize=1", 400, "REPEATED_PARAMETER", "pageSize")
         self.refused("/api/v1/runs?label.a=1&label.a=2", 400, "REPEATED_PARAMETER", "label.a")

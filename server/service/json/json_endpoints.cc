@@ -47,7 +47,13 @@ class JsonList {
     if (!empty()) json_ += ',';
     json_ += item;
   }
-  std::string Finish() && { return std::move(json_) + "]}"; }
+  // `next_page_token` is left out when it is empty.
+  std::string Finish(std::string_view next_page_token = "") && {
+    json_ += ']';
+    // Tokens are digits and need no escapes.
+    if (!next_page_token.empty()) json_ += StrCat(",\"nextPageToken\":\"", next_page_token, "\"");
+    return std::move(json_) + '}';
+  }
 
  private:
   std::string json_;
@@ -154,7 +160,7 @@ Body ListSummaries(const JsonCall& call) {
   }
   const std::optional<std::string> label = call.parameters.Text("label");
   if (label.has_value() != (request.grouping() == v1::SUMMARY_GROUPING_LABEL)) {
-    return InvalidArgument("label goes with grouping=LABEL, and that with label",
+    return InvalidArgument("label and grouping=LABEL need each other",
                            {.reason = "INVALID_PARAMETER",
                             .subject = label ? "label" : "grouping",
                             .fix = "give both or neither; label.KEY=VALUE chooses runs"});
@@ -181,14 +187,20 @@ Body GetAudit(const JsonCall& call) {
   return ToJson(response);
 }
 
+// A page ends after `pageSize` records, or before the one that would make it too large.
 Body ListRecords(const JsonCall& call) {
   SINKD_ASSIGN_OR_RETURN(RunStore * store, StoreOf(call));
+  SINKD_ASSIGN_OR_RETURN(const int64_t after,
+                         ReadSequenceToken(call.parameters.Text("pageToken").value_or("")));
+  const int64_t size = call.parameters.Number("pageSize").value_or(kDefaultRecords);
   v1::StreamRecordsRequest request;
   request.set_name(RunName(call.id));
-  request.set_after_sequence(call.parameters.Number("afterSequence").value_or(0));
-  request.set_limit(call.parameters.Number("limit").value_or(kDefaultRecords));
+  request.set_after_sequence(after);
+  request.set_limit(size + 1);  // one more shows whether another page follows
   SINKD_ASSIGN_OR_RETURN(const auto source, SendRecords(*store, request));
   JsonList list("records");
+  int64_t records = 0;
+  int64_t last = after;
   while (true) {
     SINKD_ASSIGN_OR_RETURN(const std::optional<grpc::ByteBuffer> bytes, source->Next(call.stop));
     if (!bytes) return std::move(list).Finish();
@@ -196,8 +208,11 @@ Body ListRecords(const JsonCall& call) {
     if (!ParseMessage(*bytes, response)) return Internal("an answer cannot be read");
     for (const v1::StoredRecord& record : response.records()) {
       SINKD_ASSIGN_OR_RETURN(const std::string json, ToJson(record));
-      if (!list.empty() && list.SizeWith(json) > kMaxRecordsBytes) return std::move(list).Finish();
+      const bool too_large = !list.empty() && list.SizeWith(json) > kMaxRecordsBytes;
+      if (records == size || too_large) return std::move(list).Finish(WriteSequenceToken(last));
       list.Add(json);
+      ++records;
+      last = record.sequence();
     }
   }
 }
@@ -224,8 +239,6 @@ const std::vector<JsonEndpoint>& Table() {
         {"model", kModel}, {"label.", kLabels}, {"createdFrom", kTime}, {"createdBefore", kTime}};
     const std::vector<ParameterRule> level = {{"lStart", kNumber, 0, kAnyLayer},
                                               {"lifetime", kNumber, 0, kAnyLayer}};
-    const std::vector<ParameterRule> records = {{"afterSequence", kNumber, 0, kAny},
-                                                {"limit", kNumber, 1, kMaxPage}};
     const std::vector<ParameterRule> groups = {
         {"run", kRun}, {.name = "grouping", .choices = {"MODEL", "LABEL", "RUN"}}, {"label"}};
     const std::vector<ParameterRule> audit = {
@@ -236,7 +249,7 @@ const std::vector<JsonEndpoint>& Table() {
         {"runs", With(page, filter), Weight::kLight, ListRuns},
         {"runs/{id}", {}, Weight::kLight, GetRun},
         {"runs/{id}/summary", level, Weight::kFold, GetSummary},
-        {"runs/{id}/records", records, Weight::kLight, ListRecords},
+        {"runs/{id}/records", page, Weight::kLight, ListRecords},
         {"runs/{id}/studies", {}, Weight::kLight, ListStudies},
         {"summaries", With(groups, filter), Weight::kFold, ListSummaries},
         {"audit", audit, Weight::kFold, GetAudit},

@@ -43,7 +43,7 @@ absl::StatusOr<StoreTime> DecodeTime(const google::protobuf::Timestamp& time,
                      time.seconds() <= TimeUtil::kTimestampMaxSeconds && time.nanos() >= 0 &&
                      time.nanos() < kMicroseconds * kNanosecondsEach;
   if (!valid) {
-    return InvalidArgument(absl::StrCat(field, " is no time"),
+    return InvalidArgument(absl::StrCat(field, " is not a time"),
                            {.reason = "INVALID_TIME",
                             .subject = field,
                             .value = absl::StrCat(time.seconds(), "s ", time.nanos(), "ns"),
@@ -152,19 +152,19 @@ bool Meets(const Run& run, const ListOptions& filter) {
   });
 }
 
-std::string WriteKeyToken(int64_t after) {
+std::string WriteSequenceToken(int64_t after) {
   return absl::StrCat(after);
 }
 
-absl::StatusOr<int64_t> ReadKeyToken(const std::string& token) {
+absl::StatusOr<int64_t> ReadSequenceToken(const std::string& token) {
   if (token.empty()) return 0;
   int64_t after = 0;
   if (absl::SimpleAtoi(token, &after) && after >= 0) return after;
-  return InvalidArgument("page_token is none of ours",
+  return InvalidArgument("page_token is invalid",
                          {.reason = "PAGE_TOKEN_INVALID",
                           .subject = "page_token",
                           .value = Shorten(token),
-                          .fix = "use next_page_token of the page before"});
+                          .fix = "use next_page_token of the previous page"});
 }
 
 }  // namespace sinkd

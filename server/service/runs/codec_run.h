@@ -40,7 +40,7 @@ absl::StatusOr<ListOptions> DecodeList(const sinks::v1::ListRunsRequest& request
 bool Meets(const Run& run, const ListOptions& filter);
 
 // Where a page of keys begins, as text and back; an empty token is the beginning.
-std::string WriteKeyToken(int64_t after);
-absl::StatusOr<int64_t> ReadKeyToken(const std::string& token);
+std::string WriteSequenceToken(int64_t after);
+absl::StatusOr<int64_t> ReadSequenceToken(const std::string& token);
 
 }  // namespace sinkd

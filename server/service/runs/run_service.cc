@@ -47,12 +47,12 @@ absl::StatusOr<v1::UpdateRunResponse> Update(RunStore& store, const v1::UpdateRu
 absl::StatusOr<v1::ListSampleKeysResponse> ListKeys(RunStore& store,
                                                     const v1::ListSampleKeysRequest& request) {
   SINKD_ASSIGN_OR_RETURN(const std::string id, DecodeRunName(request.name(), "name"));
-  SINKD_ASSIGN_OR_RETURN(const int64_t after, ReadKeyToken(request.page_token()));
+  SINKD_ASSIGN_OR_RETURN(const int64_t after, ReadSequenceToken(request.page_token()));
   const int size = request.has_page_size() ? request.page_size() : kDefaultKeys;
   SINKD_ASSIGN_OR_RETURN(KeyPage page, store.ListKeys(id, after, size));
   v1::ListSampleKeysResponse out;
   if (page.keys.size() == static_cast<size_t>(size)) {
-    out.set_next_page_token(WriteKeyToken(page.next_after));
+    out.set_next_page_token(WriteSequenceToken(page.next_after));
   }
   for (std::string& key : page.keys) out.add_sample_keys(std::move(key));
   for (std::string& digest : page.input_digests) out.add_input_digests(std::move(digest));

@@ -82,36 +82,42 @@ function picker(
   return h('label', {class: 'inline'}, 'Sample ', select);
 }
 
-// `after` is the sequence the page begins after.
-async function page(runPath: string, after: number, signal: AbortSignal): Promise<StoredRecord[]> {
-  const answer = await get<{records?: StoredRecord[]}>(
-      `${runPath}/records`, {afterSequence: after, limit: pageSize}, signal);
-  return answer.records ?? [];
+interface RecordPage {
+  records: StoredRecord[];
+  nextPageToken: string;  // empty on the last page
 }
 
-function turn(records: StoredRecord[], after: number, go: (after: number) => void): HTMLElement|
-    null {
+async function readPage(
+    runPath: string, pageToken: string, signal: AbortSignal): Promise<RecordPage> {
+  const {records = [], nextPageToken = ''} =
+      await get<Partial<RecordPage>>(`${runPath}/records`, {pageToken, pageSize}, signal);
+  return {records, nextPageToken};
+}
+
+// `tokens` are those of the pages from the first one, "", to the one that is shown.
+function turn(
+    tokens: string[], next: string, go: (tokens: string[]) => void): HTMLElement|null {
   if (report) return null;
   return h(
       'span', {class: 'paging'},
-      after > 0 ? h('button', {type: 'button', click: () => go(Math.max(0, after - pageSize))},
-                    'Earlier samples') :
-                  null,
-      records.length === pageSize ?
-          h('button', {type: 'button', click: () => go(toNumber(records.at(-1)!.sequence))},
-            'Later samples') :
+      tokens.length > 1 ?
+          h('button', {type: 'button', click: () => go(tokens.slice(0, -1))}, 'Earlier samples') :
+          null,
+      next ?
+          h('button', {type: 'button', click: () => go([...tokens, next])}, 'Later samples') :
           null);
 }
 
 export function sampleSection(runPath: string, signal: AbortSignal): HTMLElement {
   const section = h('section', {'aria-label': 'Samples'}, h('h2', {}, 'One sample'));
   const body = section.appendChild(h('div'));
-  const show = (after: number, wanted: number) => fill(body, 'samples', signal, async () => {
-    const records = await page(runPath, after, signal);
+  const show = (tokens: string[], wanted: number) => fill(body, 'samples', signal, async () => {
+    const token = tokens.at(-1)!;
+    const {records, nextPageToken} = await readPage(runPath, token, signal);
     if (records.length === 0) return nothing('This run holds no samples here.');
     const whole = h('div');
     const choose = (stored: StoredRecord) => {
-      remember({after: after ? String(after) : undefined, sample: String(stored.sequence)});
+      remember({page: token || undefined, sample: String(stored.sequence)});
       replace(whole, oneSample(stored));
     };
     const first = records.find((stored) => toNumber(stored.sequence) === wanted) ??
@@ -120,10 +126,11 @@ export function sampleSection(runPath: string, signal: AbortSignal): HTMLElement
     return h(
         'div', {},
         h('div', {class: 'choices'}, picker(records, first, choose),
-          turn(records, after, (next) => void show(next, 0))),
+          turn(tokens, nextPageToken, (next) => void show(next, 0))),
         whole);
   });
   const {parameters} = currentRoute();
-  void show(toNumber(parameters.get('after') ?? 0), toNumber(parameters.get('sample') ?? 0));
+  const token = parameters.get('page');
+  void show(token ? ['', token] : [''], toNumber(parameters.get('sample') ?? 0));
   return section;
 }
