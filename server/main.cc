@@ -28,8 +28,8 @@ constexpr int kExitFailed = 1;
 constexpr int kExitUsage = 2;
 constexpr const char* kSpins = "100";
 
-// glibc gives each of gRPC's many threads a heap of its own, none of which gives back what the
-// busiest moment took.
+// glibc gives each of gRPC's many threads a separate heap, which keeps the memory of its busiest
+// moment.
 void LimitArenas() {
 #ifdef M_ARENA_MAX
   mallopt(M_ARENA_MAX, 2);

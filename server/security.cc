@@ -87,7 +87,7 @@ void Security::TellCertificate(const absl::StatusOr<bool>& outcome) {
   }
   const std::shared_ptr<const TlsFiles> files = tls_->current();
   metrics_.access().SetCertificateEnd(files->not_after);
-  if (outcome.ok() && *outcome) LogCertificate("certificate in force", *files);
+  if (outcome.ok() && *outcome) LogCertificate("certificate in use", *files);
 }
 
 }  // namespace sinkd

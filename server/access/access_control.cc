@@ -115,10 +115,10 @@ absl::StatusOr<std::shared_ptr<const Principal>> AccessControl::Admit(
   const std::string_view token =
       credentials.authorization.size() == 1 ? TokenOf(credentials.authorization[0]) : "";
   const std::shared_ptr<const Tokens> tokens = current();
-  // A header that holds no token takes the same way, so that times tell nothing of it.
+  // A header without a token takes the same path, so that response times reveal nothing.
   const TokenEntry* const entry = FindToken(tokens->entries, token);
   if (entry == nullptr || token.empty()) {
-    return Unauthenticated("the token is none of this server's", "TOKEN_UNKNOWN");
+    return Unauthenticated("the server does not know this token", "TOKEN_UNKNOWN");
   }
   const std::shared_ptr<const Principal>& principal = tokens->principals.find(entry->name)->second;
   SINKD_RETURN_IF_ERROR(principal->TakeRequest());

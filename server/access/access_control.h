@@ -1,13 +1,13 @@
-// AccessControl: whether a call is let in, and as whom.
+// AccessControl: authenticates callers and checks their roles.
 //
-//   with a token file   a token of it, by "authorization: Bearer TOKEN"; the name of its line, with
-//                       the role and quotas given there
-//   else                everyone who can connect, with all roles: by the name in the client's
-//                       certificate where it has one, by its host where it has not
+//   with a token file   the caller sends "authorization: Bearer TOKEN", and gets the name, role and
+//                       quotas of the token's line in the file
+//   without one         everyone who can connect has all roles, under the name in the client's
+//                       certificate, or the client's host if there is no certificate
 //
-// An error never tells whether a name, a model or a method exists, and never holds what was sent.
+// Errors never reveal whether a name, model or method exists, and never repeat what was sent.
 //
-// Ownership: outlives whoever asks; principals may outlive it. Thread-safety: all methods may be
+// Ownership: outlives its users; principals may outlive it. Thread-safety: all methods may be
 // called from any thread.
 #pragma once
 
@@ -31,18 +31,18 @@
 
 namespace sinkd {
 
-// What a caller shows of itself.
+// The credentials of a call.
 struct Credentials {
   std::vector<std::string_view> authorization;  // every header of that name
-  std::string_view certificate_name;            // of a client's certificate that was verified
+  std::string_view certificate_name;            // in the client's verified certificate
   std::string_view peer_host;
 };
 
 class AccessControl {
  public:
   struct Options {
-    std::filesystem::path token_file;  // empty: no tokens are asked for
-    bool asks_certificates = false;    // of clients, where the transport does not insist
+    std::filesystem::path token_file;  // empty: no tokens are needed
+    bool asks_certificates = false;    // require one even if TLS does not
     AccessClock now = std::chrono::steady_clock::now;
   };
 
@@ -50,22 +50,22 @@ class AccessControl {
   static absl::StatusOr<std::unique_ptr<AccessControl>> Open(Options options);
 
   bool asks_for_tokens() const { return !options_.token_file.empty(); }
-  int64_t tokens() const;  // that are taken
+  int64_t tokens() const;  // in the file
 
-  // Who calls, with one request taken from its quota. UNAUTHENTICATED without the certificate or
-  // the token that is asked for; PERMISSION_DENIED when its role is less than `least`;
-  // RESOURCE_EXHAUSTED when the quota is used up.
+  // The caller, after charging one request to its quota. UNAUTHENTICATED if the required
+  // certificate or token is missing or wrong; PERMISSION_DENIED if its role is below `least`;
+  // RESOURCE_EXHAUSTED if the quota is used up.
   absl::StatusOr<std::shared_ptr<const Principal>> Admit(const Credentials& credentials,
                                                          Role least);
 
-  // A caller that nothing was asked of.
+  // A caller that did not have to authenticate.
   std::shared_ptr<const Principal> Anyone(const Credentials& credentials) const;
 
-  // Reads the token file again. true: the tokens are others now. An error: they are what they were.
+  // Reads the token file again. True: the tokens have changed. After an error they are unchanged.
   absl::StatusOr<bool> Reload();
 
  private:
-  struct Tokens {  // never changed once made
+  struct Tokens {  // immutable
     std::string text;
     std::vector<TokenEntry> entries;
     std::map<std::string, std::shared_ptr<const Principal>, std::less<>> principals;  // by name
@@ -77,7 +77,7 @@ class AccessControl {
   const Options options_;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Usage>, std::less<>> usages_;  // by name
-  std::shared_ptr<const Tokens> tokens_;                               // null: none are asked for
+  std::shared_ptr<const Tokens> tokens_;                               // null: no tokens are needed
 };
 
 }  // namespace sinkd

@@ -1,7 +1,7 @@
-// CertificateName: who a client's certificate says it is, on both ports: its common name, else its
-// first alternative name that is a DNS name, an email address, a URI or an IP address.
+// CertificateName: the name of a client from its certificate: the common name, or else the first
+// alternative name that is a DNS name, an email address, a URI or an IP address.
 //
-// Thread-safety: pure functions. Errors: none; a certificate without a name has the empty one.
+// Thread-safety: pure functions. Errors: none; the name is empty if the certificate has none.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace sinkd {
 
-// Of a certificate that was verified.
+// `certificate` must have been verified.
 std::string CertificateName(const X509& certificate);
 
 }  // namespace sinkd

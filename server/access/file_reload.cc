@@ -44,7 +44,7 @@ std::vector<FileReload::Stamp> FileReload::StampsOf(const Item& item) {
 void FileReload::Look(Which which) {
   const std::lock_guard lock(look_mutex_);
   for (Watched& each : watched_) {
-    // Before reading, so that what is written meanwhile is seen next time.
+    // Taken before reading, so that a write in between is noticed next time.
     std::vector<Stamp> stamps = StampsOf(each.item);
     if (which == Which::kChanged && stamps == each.stamps) continue;
     each.stamps = std::move(stamps);

@@ -1,7 +1,7 @@
-// FileReload: reads files again when they changed, on a thread of its own.
+// FileReload: a thread that reloads files when they change.
 //
-// Looks once a second at what each path leads to (device, inode, size, time of the last change),
-// which also sees a renamed file and a symbolic link that leads elsewhere.
+// Checks once a second which file each path leads to (device, inode, size, time of the last
+// change), so it also notices renamed files and changed symbolic links.
 //
 // Ownership: borrows what the functions refer to; the destructor ends the thread.
 // Thread-safety: Look and LookSoon may be called from any thread; the functions of an Item are
@@ -27,7 +27,7 @@ class FileReload {
  public:
   struct Item {
     std::vector<std::filesystem::path> files;
-    std::function<absl::StatusOr<bool>()> reload;  // true: something new is in force
+    std::function<absl::StatusOr<bool>()> reload;  // true: the new content is in use
     std::function<void(const absl::StatusOr<bool>& outcome)> tell;
   };
 
@@ -38,10 +38,10 @@ class FileReload {
 
   enum class Which { kChanged, kAll };
 
-  // Reads again what changed, or all, and returns when it is done.
+  // Reloads the files that changed, or all of them, and returns when that is done.
   void Look(Which which);
 
-  // Has the thread read all again. Fit for whoever handles a signal on a thread.
+  // Makes the thread reload all files. May be called from a thread that handles signals.
   void LookSoon();
 
  private:

@@ -1,5 +1,5 @@
-// MethodRoles: the least role for each RPC that a server may offer. One that is not here is refused
-// to everyone.
+// MethodRoles: the role that each RPC needs at least. RPCs that are not listed are refused to
+// everyone.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -19,7 +19,7 @@ struct MethodRole {
 
 std::span<const MethodRole> MethodRoles();
 
-// Null for a method that has none.
+// Null for a method that is not listed.
 const MethodRole* FindMethodRole(std::string_view method);
 
 }  // namespace sinkd

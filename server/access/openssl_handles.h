@@ -1,4 +1,4 @@
-// Owners of OpenSSL's objects. Internal to what reads certificates. Thread-safety: none.
+// Owning pointers to OpenSSL's objects. Thread-safety: none.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
-// Principal: who makes a call, what it may do, and how much.
+// Principal: a caller, with its role and quotas.
 //
-// Ownership: shared by the calls it makes; what a name has used lives on in Usage when its token
-// file is read again. A call goes on with the role and limits that it began with.
+// Ownership: shared by the calls it makes. Usage, what a name has used so far, survives reloads of
+// the token file. A call keeps the role and limits that it began with.
 // Thread-safety: all methods may be called from any thread.
 #pragma once
 
@@ -24,7 +24,7 @@ namespace sinkd {
 
 using AccessClock = std::function<RateBucket::TimePoint()>;
 
-// What one name may use; absent: as much as it likes.
+// The quotas of a name; absent: unlimited.
 struct Quotas {
   std::optional<int64_t> requests_per_minute;
   std::optional<int64_t> tokens_per_minute;  // of samples, as a model counts them
@@ -33,7 +33,7 @@ struct Quotas {
   bool operator==(const Quotas&) const = default;
 };
 
-// What one name has used.
+// What a name has used so far.
 struct Usage {
   explicit Usage(AccessClock clock) : now(std::move(clock)) {}
 
@@ -46,7 +46,7 @@ struct Usage {
 
 class Principal {
  public:
-  // One of the streams that may be open at once, until it is destroyed.
+  // One open stream of the caller's quota, until it is destroyed.
   class StreamPlace {
    public:
     explicit StreamPlace(std::shared_ptr<Usage> usage) : usage_(std::move(usage)) {}
@@ -58,7 +58,7 @@ class Principal {
     const std::shared_ptr<Usage> usage_;
   };
 
-  // `weight` is its share of a busy device, beside other callers.
+  // `weight` determines its share of a busy device relative to other callers.
   Principal(std::string name, Role role, Quotas quotas, double weight,
             std::shared_ptr<Usage> usage);
 
@@ -66,9 +66,9 @@ class Principal {
   Role role() const { return role_; }
   double weight() const { return weight_; }
 
-  // RESOURCE_EXHAUSTED, saying when to come again, where a quota is used up.
+  // RESOURCE_EXHAUSTED with retry_after if a quota is used up.
   absl::Status TakeRequest() const;
-  // The tokens of a sample that is about to run.
+  // Charges the tokens of a sample that is about to run.
   absl::Status TakeTokens(int64_t count) const;
   absl::StatusOr<std::unique_ptr<StreamPlace>> EnterStream() const;
 

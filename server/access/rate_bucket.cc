@@ -13,7 +13,7 @@ std::optional<std::chrono::milliseconds> RateBucket::Take(int64_t count, int64_t
   left_ = std::min(grown, rate);
   filled_ = now;
   if (left_ < 1) {
-    // A nanosecond of rounding is no millisecond of waiting.
+    // A rounding error of a nanosecond must not become a wait of a millisecond.
     const auto wait = std::chrono::round<std::chrono::nanoseconds>(Minutes((1 - left_) / rate));
     return std::chrono::ceil<std::chrono::milliseconds>(wait - std::chrono::nanoseconds(1));
   }

@@ -1,7 +1,7 @@
-// RateBucket: so many per minute, a minute's worth at once.
+// RateBucket: a rate per minute, with bursts of up to one minute's worth.
 //
-// What is taken may be more than is left, which is then owed: so that something larger than a
-// minute's worth can be had at all. Nothing is given as long as something is owed.
+// A caller may take more than is left and then owes the rest, so that requests larger than a
+// minute's worth are possible. Nothing more is granted until the debt is paid.
 //
 // Thread-safety: none. Errors: none.
 #pragma once
@@ -16,8 +16,8 @@ class RateBucket {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // Takes `count` of `per_minute`; else how long until the same would be given. The rate may differ
-  // from call to call.
+  // Takes `count` at a rate of `per_minute`, or returns how long until that would be granted. The
+  // rate may differ from call to call.
   std::optional<std::chrono::milliseconds> Take(int64_t count, int64_t per_minute, TimePoint now);
 
  private:

@@ -1,4 +1,4 @@
-// Role: what a caller may do. Each role may do what those before it may.
+// Role: what a caller may do. Each role includes those before it.
 //
 // Thread-safety: values; pure functions.
 #pragma once
@@ -11,7 +11,7 @@ namespace sinkd {
 
 enum class Role {
   kRead,     // look at models, runs, reports and metrics
-  kAnalyse,  // run analyses and studies, and write runs of its own
+  kAnalyse,  // run analyses and studies, and write their runs
   kAdmin,    // load and unload models, import and delete runs
 };
 

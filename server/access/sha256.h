@@ -10,7 +10,7 @@ namespace sinkd {
 
 // 32 bytes.
 std::string Sha256Bytes(std::string_view bytes);
-// Two hexadecimal digits a byte.
+// Two hexadecimal digits per byte.
 std::string Hex(std::string_view bytes);
 // 64 hexadecimal digits.
 std::string Sha256(std::string_view bytes);

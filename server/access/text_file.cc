@@ -24,7 +24,7 @@ absl::Status Unreadable(const std::filesystem::path& file, const std::string& wh
 }  // namespace
 
 absl::StatusOr<std::string> ReadTextFile(const std::filesystem::path& file, size_t max_bytes) {
-  // Without waiting: a FIFO would hold up whoever reads for as long as nobody writes.
+  // Non-blocking, because opening a FIFO without a writer would block.
   const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return Unreadable(file, std::strerror(errno));
   struct stat status {};
@@ -39,7 +39,7 @@ absl::StatusOr<std::string> ReadTextFile(const std::filesystem::path& file, size
   }
   const std::string why = got < 0 ? std::strerror(errno) : "";
   close(descriptor);
-  if (got < 0) return Unreadable(file, S_ISREG(status.st_mode) ? why : "it is no regular file");
+  if (got < 0) return Unreadable(file, S_ISREG(status.st_mode) ? why : "it is not a regular file");
   if (size > max_bytes) return Unreadable(file, StrCat("it is longer than ", max_bytes, " bytes"));
   text.resize(size);
   return text;

@@ -1,7 +1,7 @@
-// ReadTextFile: a small file whole.
+// ReadTextFile: reads a whole small file.
 //
-// Thread-safety: pure but for the reading. Errors: FAILED_PRECONDITION naming the file; never what
-// it holds.
+// Thread-safety: may be called from any thread. Errors: FAILED_PRECONDITION, which names the file
+// and never quotes it.
 #pragma once
 
 #include <cstddef>

@@ -34,14 +34,14 @@ Bio Reader(const std::string& pem) {
   return Bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
 }
 
-// The first of `pem`, all of which must be readable; null when one is not, or there is none.
+// The first certificate in `pem`; null if any of them is unreadable, or if there is none.
 Certificate FirstOfChain(const std::string& pem) {
   const Bio reader = Reader(pem);
   Certificate first(PEM_read_bio_X509(reader.get(), nullptr, nullptr, nullptr));
   if (!first) return nullptr;
   while (Certificate next{PEM_read_bio_X509(reader.get(), nullptr, nullptr, nullptr)}) {
   }
-  // The end of the file is told as "no start line".
+  // OpenSSL reports the end of the file as "no start line".
   const bool at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   ERR_clear_error();
   return at_end ? std::move(first) : nullptr;

@@ -1,12 +1,12 @@
 // TlsFiles: the certificate, key and client CA of a server, read and checked.
 //
-// What is returned can be served: the chain and the key are PEM, the key is that of the first
-// certificate and has no passphrase, and the CA file holds at least one certificate. That a
-// certificate has expired is no error, since a server that refuses to start helps nobody; not_after
-// tells.
+// The result is usable: chain and key are PEM, the key belongs to the first certificate and has no
+// passphrase, and the CA file holds at least one certificate. An expired certificate is not an
+// error, since a server that does not start is worse than one whose clients complain; see
+// not_after.
 //
-// Thread-safety: values; ReadTlsFiles only reads. Errors: FAILED_PRECONDITION naming the file; no
-// byte of a key is ever in a message.
+// Thread-safety: values; ReadTlsFiles only reads. Errors: FAILED_PRECONDITION, which names the file
+// and never contains a part of a key.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@
 namespace sinkd {
 
 struct TlsPaths {
-  std::filesystem::path certificate;  // PEM, the server's own first, then the intermediate ones
+  std::filesystem::path certificate;  // PEM: the server's, then intermediate ones
   std::filesystem::path key;          // PEM
   std::filesystem::path client_ca;    // PEM; empty: clients need no certificate
 
@@ -30,10 +30,10 @@ struct TlsFiles {
   std::string certificate;
   std::string key;
   std::string client_ca;
-  std::chrono::system_clock::time_point not_after;  // of the server's own certificate
+  std::chrono::system_clock::time_point not_after;  // of the server's certificate
   std::string fingerprint;                          // its SHA-256, for logs
 
-  // Whether the same bytes.
+  // Compares all bytes.
   bool operator==(const TlsFiles&) const = default;
 };
 

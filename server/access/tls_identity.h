@@ -1,7 +1,7 @@
-// TlsIdentity: who this server is to its clients, and whom it takes, kept in step with its files.
+// TlsIdentity: the server's certificate and key and the CA of its clients, reloaded from files.
 //
-// A new pair that cannot be used - broken, half written, key and certificate of two pairs - leaves
-// the one in force as it is. Connections that are open go on with what they began with.
+// New files that are unusable (damaged, half written, or a key of another certificate) leave the
+// current identity in use. Open connections keep the identity that they began with.
 //
 // Ownership: none. Thread-safety: all methods may be called from any thread.
 #pragma once
@@ -21,10 +21,10 @@ class TlsIdentity {
   // Errors: those of ReadTlsFiles.
   static absl::StatusOr<std::unique_ptr<TlsIdentity>> Load(TlsPaths paths);
 
-  // What is in force.
+  // The current identity.
   std::shared_ptr<const TlsFiles> current() const;
 
-  // Reads the files again. true: something new is in force. An error: what was stays.
+  // Reads the files again. True: they have changed. After an error the old identity stays in use.
   absl::StatusOr<bool> Reload();
 
  private:

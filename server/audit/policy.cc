@@ -161,7 +161,7 @@ absl::StatusOr<Policy> ParsePolicy(std::string_view yaml) {
     SINKD_ASSIGN_OR_RETURN(const YAML::Node document, ReadYamlDocument(std::string(yaml)));
     return ReadPolicy(document);
   } catch (const YAML::Exception& error) {
-    return PolicyError(error.mark, "", "", StrCat("is no YAML: ", error.msg),
+    return PolicyError(error.mark, "", "", StrCat("is not valid YAML: ", error.msg),
                        "mend the line; YAML indents with blanks");
   }
 }

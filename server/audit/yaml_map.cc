@@ -94,7 +94,7 @@ absl::StatusOr<YamlMap> YamlMap::Open(const YAML::Node& node, std::string path,
     const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : Show(entry.first);
     const std::string field = map.PathOf(Shorten(key));
     if (std::find(known.begin(), known.end(), key) == known.end()) {
-      return PolicyError(entry.first.Mark(), field, key, "is no field here", WayOut(key, known));
+      return PolicyError(entry.first.Mark(), field, key, "is not a field here", WayOut(key, known));
     }
     if (!map.values_.emplace(key, entry.second).second) {
       return PolicyError(entry.first.Mark(), field, key, "is there twice", "remove one of them");

@@ -22,8 +22,8 @@ bool IsWordPart(char c) {
   return c == '-' || absl::ascii_isalpha(static_cast<unsigned char>(c));
 }
 
-// Where the word that `offset` is in begins, when it is one that others than JSON write for what is
-// no number; else the end of the text.
+// The beginning of the word at `offset` if that is a non-number that JSON does not have, such as
+// NaN; otherwise the end of the text.
 size_t NonNumberAt(std::string_view text, size_t offset) {
   constexpr std::string_view kNames[] = {"-Infinity", "Infinity", "NaN", "-inf", "inf", "nan"};
   if (offset >= text.size()) return text.size();
@@ -103,7 +103,7 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     return false;
   }
 
-  // Into the container that is open; its address stays until that container gets another one.
+  // Adds to the open container. The address is valid until the container gets another value.
   Json* Place(Json value) {
     if (open_.empty()) return &(root_ = std::move(value));
     if (open_.back()->is_object()) return &(*value_ = std::move(value));

@@ -79,7 +79,7 @@ std::optional<ErrorDetail> GetErrorDetail(const absl::Status& status) {
 }
 
 std::string Shorten(std::string_view text, size_t max_bytes) {
-  // Four bytes more, so that a character cut here is none of those that are kept.
+  // Four bytes more, so that a character truncated here is not among those that are kept.
   std::string out = RepairUtf8(text.substr(0, max_bytes + 4));
   const bool cut = out.size() > max_bytes;
   if (cut) {

@@ -52,7 +52,7 @@ absl::Status CheckArguments(const CommandLine& line, const std::vector<std::stri
   std::vector<std::string> flags = {"--config", "--print-config", "--help", "--version"};
   for (const Setting& setting : Settings()) flags.push_back(Flag(setting.name));
   const std::string typed = unknown.front().substr(0, unknown.front().find('='));
-  return InvalidArgument("the command line holds something that is no setting",
+  return InvalidArgument("the command line has an unknown setting",
                          {.reason = "COMMAND_LINE_INVALID",
                           .subject = "command line",
                           .value = unknown.front(),
@@ -73,9 +73,9 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv,
   app.set_version_flag("--version", fmt::format("sinkd {}", version), "Print the version");
   app.add_option("--config", line.config_file, "TOML file with settings")->type_name("FILE");
   app.add_flag("--print-config", line.print_config,
-               "Print the settings in force, as a file for --config, and exit");
-  // Left to CheckArguments, since the parser takes a flag for the value of a flag that lacks one
-  // and then complains of what comes next.
+               "Print the current settings as a file for --config, and exit");
+  // CheckArguments reports extras. The parser would take a flag as the value of the previous flag
+  // if that lacks one, and then complain about the next argument.
   app.allow_extras();
   std::map<std::string, bool> switches;
   for (const Setting& setting : Settings()) {
@@ -140,7 +140,7 @@ absl::Status CheckKeys(const ConfigFile& file, const std::string& file_name) {
   for (const auto& [key, values] : file) {
     if (std::find(names.begin(), names.end(), key) != names.end()) continue;
     return InvalidArgument(
-        fmt::format("{} holds a key that is no setting", file_name),
+        fmt::format("{} has an unknown key", file_name),
         {.reason = "CONFIG_FILE_INVALID",
          .subject = file_name,
          .value = key,

@@ -1,4 +1,4 @@
-// The settings of TLS and tokens: what they must say together, and where the ports may then listen.
+// Checks of the TLS and token settings together, and of the addresses that they allow.
 //
 // Thread-safety: pure. Errors: as config_values.h.
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace sinkd {
 
-// Other machines may reach a port only where it speaks TLS and asks who calls, or where
-// --insecure-listen says so by name.
+// A port may be reachable from other machines only with TLS and authentication, or with
+// --insecure-listen.
 absl::Status CheckAccess(const Config& config);
 
 }  // namespace sinkd

@@ -1,9 +1,9 @@
-// A configuration file: TOML (https://toml.io) without sections, dotted keys and tables, since no
-// setting lives in one.
+// A configuration file: TOML (https://toml.io) without sections, dotted keys and tables, which no
+// setting needs.
 //
-// Thread-safety: pure, but for reading the file.
-// Errors: INVALID_ARGUMENT naming file, line and what the line holds; NOT_FOUND when the file
-// cannot be read.
+// Thread-safety: pure, except for reading the file.
+// Errors: INVALID_ARGUMENT naming the file, the line and its content; NOT_FOUND if the file cannot
+// be read.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@
 
 namespace sinkd {
 
-// Key to values as text; a value that is no array is a list of one.
+// Values as text, by key; a value that is not an array becomes a list of one.
 using ConfigFile = std::map<std::string, std::vector<std::string>>;
 
 absl::StatusOr<ConfigFile> ParseConfigFile(std::string_view text, std::string_view file_name);

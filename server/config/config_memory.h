@@ -1,4 +1,4 @@
-// The setting of the memory budget: how it is read and shown.
+// The memory budget setting: reading and printing it.
 //
 // Thread-safety: pure functions.
 // Errors: as config_values.h.

@@ -1,4 +1,5 @@
-// Every setting there is, in the order of the help: a new one is an entry in config_settings.cc.
+// The table of all settings, in the order of the help. A new setting is an entry in
+// config_settings.cc.
 //
 // Thread-safety: pure functions over constants.
 // Errors: as config_values.h.
@@ -17,11 +18,11 @@ namespace sinkd {
 // One setting: its flag is --name, its variable SINKD_NAME, its file key name.
 struct Setting {
   const char* name;
-  const char* type;  // what the help calls the value; empty: a flag that takes none
+  const char* type;  // the value's name in the help; empty: a flag without value
   const char* help;
   absl::Status (*apply)(const Given& given, Config& config);
   std::string (*show)(const Config& config);  // as a value in a configuration file
-  bool repeatable = false;                    // apply is called for every value
+  bool repeatable = false;                    // apply is called for each value
 };
 
 std::span<const Setting> Settings();

@@ -82,7 +82,7 @@ std::filesystem::path DefaultStateDir(const Environment& environment) {
   const auto variable = [&environment](const char* name) -> std::filesystem::path {
     return environment(name).value_or("");
   };
-  // systemd names several folders where a unit asks for several; the first one is ours.
+  // systemd lists several folders if a unit has several; the first one is for the store.
   const std::string of_unit = environment("STATE_DIRECTORY").value_or("");
   if (!of_unit.empty()) return of_unit.substr(0, of_unit.find(':'));
   if (const auto state = variable("XDG_STATE_HOME"); !state.empty()) return state / "sinkd";

@@ -1,6 +1,6 @@
-// The settings of the store: how they are read, shown and checked.
+// The settings of the store: reading, printing and checking them.
 //
-// Thread-safety: pure, but for DefaultStateDir's reading of the environment.
+// Thread-safety: pure, except that DefaultStateDir reads the environment.
 // Errors: as config_values.h.
 #pragma once
 
@@ -22,10 +22,10 @@ std::string ShowRetainAge(const Config& config);
 absl::Status ApplyRetainBytes(const Given& given, Config& config);
 std::string ShowRetainBytes(const Config& config);
 
-// What the settings must say together.
+// Checks the settings together.
 absl::Status CheckStore(const Config& config);
 
-// Empty where the environment tells none.
+// Empty if the environment does not determine it.
 std::filesystem::path DefaultStateDir(const Environment& environment);
 
 }  // namespace sinkd

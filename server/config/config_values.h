@@ -1,7 +1,7 @@
 // Readers of single configuration values.
 //
 // Thread-safety: pure.
-// Errors: INVALID_ARGUMENT naming where the value came from, the value, the limit and the fix.
+// Errors: INVALID_ARGUMENT naming the value's origin, the value, the limit and the fix.
 #pragma once
 
 #include <chrono>
@@ -14,13 +14,13 @@
 
 namespace sinkd {
 
-// One value as it was given.
+// A value as it was given.
 struct Given {
   std::string origin;  // "--threads", "SINKD_THREADS", "threads in sinkd.toml"
   std::string value;
 };
 
-// The error of a value that is not `rule`, "a whole number from 0 to 1024".
+// The error for a value that is not `rule`, such as "a whole number from 0 to 1024".
 absl::Status BadValue(const Given& given, std::string_view rule, std::string_view fix);
 
 absl::StatusOr<int64_t> ReadInteger(const Given& given, int64_t minimum, int64_t maximum);
@@ -50,8 +50,8 @@ absl::StatusOr<std::string> ReadHost(const Given& given);
 // What browsers send as Origin, "https://dashboards.example.org", or "*".
 absl::StatusOr<std::string> ReadOrigin(const Given& given);
 
-// Whether an address that ReadSocketAddress took is reached from this machine alone: localhost,
-// 127.x.x.x, [::1] or unix:/a/path.
+// Whether an address accepted by ReadSocketAddress can be reached from this machine only:
+// localhost, 127.x.x.x, [::1] or unix:/a/path.
 bool IsLoopback(std::string_view address);
 
 // A day of the calendar, YYYY-MM-DD.

@@ -1,9 +1,9 @@
-// HttpConnection: a client's connection, in plaintext or over TLS, with an end to how long a client
-// may be silent or slow.
+// HttpConnection: a client's connection, in plaintext or over TLS, with time limits for silent and
+// slow clients.
 //
-// Ownership: owns the socket and closes it; borrows the times. Thread-safety: none; all on the
-// loop's thread. Errors: none. Whoever is gone, too slow, or speaks no TLS is told apart by
-// nothing.
+// Ownership: owns the socket and closes it; borrows the times. Thread-safety: none; use it on the
+// loop's thread only. Errors: none; callers do not learn whether a client disconnected, was too
+// slow, or did not speak TLS.
 #pragma once
 
 #include <utility>  // Boost's coroutines forget it
@@ -27,39 +27,39 @@ namespace sinkd {
 
 class HttpConnection {
  public:
-  // `socket` is connected and does not block.
+  // `socket` is connected and non-blocking.
   HttpConnection(boost::asio::io_context& loop, int socket, const HttpTimes& times);
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
 
-  // From now on it speaks TLS; false: the client does not.
+  // Switches to TLS. False: the handshake failed.
   boost::asio::awaitable<bool> Handshake(boost::asio::ssl::context& context);
 
-  // The head of the next request, or why it cannot be read; nullopt: none comes. `first`: of the
-  // connection, which may not wait as long as later ones.
+  // The head of the next request, or why it cannot be read; nullopt: the client sends none. The
+  // `first` request of a connection has less time than later ones.
   boost::asio::awaitable<std::optional<absl::StatusOr<HttpHead>>> ReadHead(bool first);
 
-  // The body of the request whose head was read, of `size` bytes; nullopt: it does not come.
+  // The body, of `size` bytes, of the request whose head was read last; nullopt: it did not arrive.
   // `asked_for`: the client waits for "100 Continue".
   boost::asio::awaitable<std::optional<std::string>> ReadBody(size_t size, bool asked_for);
 
-  // Both as they are; false: the client does not take them.
+  // Sends both unchanged. False: the client did not take them.
   boost::asio::awaitable<bool> Write(const std::string& head, std::string_view body);
 
-  // Takes leave in a way that what was written arrives: a socket closed with bytes unread would
-  // reset the connection.
+  // Ends the connection so that everything written arrives. Closing a socket with unread bytes
+  // would reset the connection.
   boost::asio::awaitable<void> Leave();
 
-  // At once; whatever waits for the client ends.
+  // Closes the connection at once; pending operations end.
   void Close();
 
   // Whether the other side has closed its end.
   bool HungUp();
 
   const std::string& host() const { return host_; }  // of the client
-  // The name in the client's certificate; empty when it showed none.
+  // The name in the client's certificate; empty without a certificate.
   const std::string& certificate_name() const { return certificate_name_; }
-  // What of the next request has come; when ReadHead failed, of this one.
+  // The bytes received of the next request, or of this one if ReadHead failed.
   std::string_view received() const { return received_; }
 
  private:

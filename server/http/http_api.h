@@ -1,6 +1,6 @@
-// HttpApi: what the HTTP server asks of whoever makes the answers of the API.
+// HttpApi: the functions that the HTTP server calls for the responses of the API.
 //
-// Thread-safety: all functions are called from any thread, several at once.
+// Thread-safety: all functions may be called from several threads at once.
 #pragma once
 
 #include <functional>
@@ -19,18 +19,18 @@
 
 namespace sinkd {
 
-// Where analyses are posted to, and the type of what is sent there and comes back.
+// The path for analyses, and the content type of their requests and responses.
 inline constexpr std::string_view kAnalyzePath = "/api/v1/analyze";
 inline constexpr std::string_view kJsonLinesType = "application/jsonl";
 
-// One GET or POST, without anything of HTTP's own.
+// One GET or POST.
 struct HttpQuery {
   std::vector<std::string> path;  // segments, decoded: {"api", "v1", "runs"}
   std::vector<std::pair<std::string, std::string>> parameters;  // decoded, in the order sent
   std::string body;                                             // of a POST
-  std::string caller;                                           // its name, else its host
+  std::string caller;  // the caller's name, or else its host
   std::string peer_host;
-  std::shared_ptr<const Principal> principal = nullptr;  // null: nobody was asked who it is
+  std::shared_ptr<const Principal> principal = nullptr;  // null: callers are not authenticated
   std::string request_id;                                // for the log
   std::optional<TraceContext> trace = std::nullopt;      // the caller's, for the log
 };
@@ -39,16 +39,17 @@ struct HttpAnswer {
   int status = 200;
   std::string content_type;
   std::string body;
-  std::string_view fixed_body = {};  // in its place: bytes that live as long as the program
-  std::vector<std::pair<std::string, std::string>> headers;  // beside those of every answer
+  std::string_view fixed_body = {};  // used instead of `body`; static storage
+  std::vector<std::pair<std::string, std::string>>
+      headers;  // in addition to those of every response
 };
 
 struct HttpApi {
-  // May take long; ends soon once `stop` is set, which is when nobody waits any more.
+  // May take long; returns soon after `stop` is set because the client has disconnected.
   std::function<HttpAnswer(const HttpQuery& query, const std::stop_token& stop)> answer;
-  // The same for a POST to kAnalyzePath. Null: the port only reads.
+  // The same for a POST to kAnalyzePath. Null: the port is read-only.
   std::function<HttpAnswer(const HttpQuery& query, const std::stop_token& stop)> analyze = nullptr;
-  // An error as this API tells errors.
+  // An error in the format of this API.
   std::function<HttpAnswer(const absl::Status& error)> refuse;
 };
 

@@ -23,7 +23,7 @@ constexpr std::string_view kLineEnds("\r\n\0", 3);
 
 absl::Status Malformed(std::string_view what) {
   return InvalidArgument(
-      "the request is no HTTP that this server reads",
+      "the request is not valid HTTP/1",
       {.reason = "REQUEST_MALFORMED",
        .subject = "request",
        .value = std::string(what),

@@ -1,7 +1,7 @@
-// HttpHead: the head of an HTTP/1 request, read and checked; FormatHead: that of an answer.
+// HttpHead: the head of an HTTP/1 request, parsed and checked; FormatHead: the head of a response.
 //
-// What two parsers could read in two ways is refused: two Host headers, a length beside a transfer
-// coding, a coding that is not "chunked", two lengths.
+// Requests that two parsers could read differently are refused: those with two Host headers, two
+// lengths, a length and a transfer coding, or a coding other than "chunked".
 //
 // Thread-safety: values; the functions are pure.
 #pragma once
@@ -27,24 +27,24 @@ struct HttpHead {
   std::string target;                                       // "/api/v1/runs?pageSize=10"
   std::vector<std::pair<std::string, std::string>> fields;  // names in lower case
   bool has_body = false;
-  std::optional<int64_t> body_bytes;  // as announced; nullopt: it was not
-  bool keeps_alive = false;           // whether the client would send another request
+  std::optional<int64_t> body_bytes;  // Content-Length; nullopt: absent
+  bool keeps_alive = false;           // whether the client may send another request
 
-  // Without what follows a '?'.
+  // The target without its query.
   std::string_view path() const;
   std::vector<std::string_view> All(std::string_view name) const;
-  // The value of a header that was sent once, else nothing: of two neither counts.
+  // The value of a header that was sent exactly once, else empty.
   std::string_view Only(std::string_view name) const;
 };
 
-// `bytes` end with the empty line. INVALID_ARGUMENT for what is no such head.
+// `bytes` end with the empty line. INVALID_ARGUMENT if they are not a valid head.
 absl::StatusOr<HttpHead> ParseHead(std::string_view bytes);
 
-// A head of more than kMaxHeadBytes, which begins with `bytes`: INVALID_ARGUMENT.
+// INVALID_ARGUMENT for a head of more than kMaxHeadBytes that begins with `bytes`.
 absl::Status HeadTooLarge(std::string_view bytes);
 
-// The status line and headers, with the empty line. A header whose value would end its line is left
-// out.
+// The status line, the headers and the empty line. Headers whose value contains a line break are
+// omitted.
 std::string FormatHead(const HttpAnswer& answer, bool keep_alive);
 
 }  // namespace sinkd

@@ -1,7 +1,7 @@
 // HttpQuery from the target of a request, "/api/v1/runs?pageSize=10".
 //
 // Thread-safety: pure function.
-// Errors: INVALID_ARGUMENT for an escape that is none, and for bytes that are not UTF-8.
+// Errors: INVALID_ARGUMENT for an invalid escape, and for bytes that are not UTF-8.
 #pragma once
 
 #include <string_view>

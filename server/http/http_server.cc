@@ -212,7 +212,7 @@ struct HttpServer::Internals {
     co_await connection.Leave();
   }
 
-  // So that some who come now are served whatever others hold.
+  // So that new clients are served even if others hold many connections.
   void MakeRoom() {
     if (4 * static_cast<int64_t>(connections.size()) <= 3 * most_connections || silent.empty()) {
       return;

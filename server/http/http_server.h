@@ -1,29 +1,30 @@
 // HttpServer: the HTTP port.
 //
-//   GET /metrics   200  the Prometheus text
-//   GET /healthz   200  "ok": the process answers
+//   GET /metrics   200  metrics in Prometheus' text format
+//   GET /healthz   200  "ok": the process responds
 //   GET /readyz    200  "ready", or 503 with the reason
 //   GET /          the page
-//   GET /api/...   the API, whose answers are made elsewhere (http_api.h)
-//   POST /api/v1/analyze   the same, where the API takes it
+//   GET /api/...   the API (http_api.h)
+//   POST /api/v1/analyze   analyses, unless the port is read-only
 //   anything else  404
 //
-// Where it is told to, it speaks TLS, and asks who wants metrics or the API: 401 or 403 to whom it
-// does not admit. The page itself holds nothing but code, and asks for a token when the API does.
+// Optionally it speaks TLS and authenticates callers of the API and of metrics (401, 403). The page
+// contains only code, so it is open to all; it asks for a token if the API needs one.
 //
-// One thread reads and writes all connections and answers probes and the page, so that a client
-// that is silent or slow holds none. Metrics are made on another, at most eight queries of the API
-// on eight more. A head has ten seconds and 8 KiB, an answer ten seconds and one for each 64 KiB;
-// an idle connection is closed after a minute, or when the port gets full, the longest silent
-// first. Four analyses are under way at most, two of one caller; their bodies, of 8 MiB at most,
-// have ten seconds and one for each 64 KiB. No other body is read: whoever sends one is answered,
-// and its connection closed. Answers to GET of the API and the page carry an ETag, the digest of
-// their bytes, and are 304 to who has them.
+// One thread reads and writes all connections and serves probes and the page, so a silent or slow
+// client occupies no thread. Another thread collects metrics, and eight more run API queries, at
+// most eight at a time. A request's head has ten seconds and 8 KiB. A response has ten seconds plus
+// one second per 64 KiB. An idle connection is closed after a minute; when the port is full, the
+// connection that has been silent longest is closed. At most four analyses run at once, two per
+// caller; their bodies have at most 8 MiB and ten seconds plus one second per 64 KiB. No other body
+// is read: the request is answered and the connection closed. Responses to GET of the API and the
+// page carry an ETag, the digest of their bytes (304 on a match), and long ones are gzipped if the
+// client accepts that.
 //
 // Ownership: owns its threads; the destructor stops them. Thread-safety: Stop may be called from
-// any thread, more than once. The sources are called from several threads, several at once, until
-// Stop has returned. Errors: INVALID_ARGUMENT for an address that is not one of net/listener.h;
-// UNAVAILABLE when it cannot be listened on.
+// any thread, more than once. Several threads call the sources at once, until Stop has returned.
+// Errors: INVALID_ARGUMENT for an address that net/listener.h does not describe; UNAVAILABLE if the
+// address cannot be listened on.
 #pragma once
 
 #include <chrono>
@@ -44,11 +45,12 @@
 
 namespace sinkd {
 
-// How long clients may take.
+// Time limits for clients.
 struct HttpTimes {
-  std::chrono::milliseconds head = std::chrono::seconds(10);  // a handshake; a request's head
+  std::chrono::milliseconds head =
+      std::chrono::seconds(10);  // for a handshake, and for a request's head
   std::chrono::milliseconds idle = std::chrono::seconds(60);  // between two requests
-  std::chrono::milliseconds body = std::chrono::seconds(10);  // of either side, and more for bytes
+  std::chrono::milliseconds body = std::chrono::seconds(10);  // for a body, plus time per byte
 };
 
 class HttpServer {
@@ -58,19 +60,19 @@ class HttpServer {
     std::function<std::optional<std::string>()> not_ready;  // why not; nullopt when ready
     std::optional<HttpApi> api = std::nullopt;              // nullopt: there is none
     Page page = {};
-    HttpAccess access = {};  // of the page, the API and metrics
-    // Who shows these, when it has at least this role; null: everyone may have everything, without
-    // a name. Metrics and reading the API need Role::kRead.
+    HttpAccess access = {};  // to the page, the API and metrics
+    // The principal with these credentials, or an error if it lacks the role `least`. Null: callers
+    // are not authenticated. Metrics and reading the API need Role::kRead.
     std::function<absl::StatusOr<std::shared_ptr<const Principal>>(const Credentials& shown,
                                                                    Role least)>
         admit = nullptr;
-    bool metrics_open = false;         // metrics to everyone all the same
+    bool metrics_open = false;         // serve metrics to everyone nevertheless
     const TlsIdentity* tls = nullptr;  // borrowed; null: plaintext
     HttpTimes times = {};
   };
 
-  // Listens on `address`, "127.0.0.1:9464" or "[::1]:9464"; port 0 picks a free one. Answers from
-  // the moment it returns.
+  // Listens on `address`, "127.0.0.1:9464" or "[::1]:9464"; port 0 picks a free port. The port
+  // serves requests as soon as this returns.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const std::string& address,
                                                            Sources sources,
                                                            PortOptions port = {.name = "http"});
@@ -81,8 +83,8 @@ class HttpServer {
 
   int port() const;
 
-  // Takes no new connections, ends queries of the API, lets answers that are made be written for
-  // a second, joins all threads.
+  // Accepts no more connections, cancels API queries, allows a second for writing responses that
+  // are ready, and joins all threads.
   void Stop();
 
  private:

@@ -1,5 +1,5 @@
-// Site: what is at which path of the HTTP port, who may have it, and how an answer is dressed -
-// status, ETag, headers.
+// Site: the paths of the HTTP port, who may access each of them, and the status, ETag and headers
+// of responses.
 //
 // Ownership: borrows the sources. Thread-safety: all methods may be called from any thread.
 #pragma once
@@ -20,10 +20,10 @@
 
 namespace sinkd {
 
-// Who sent a request.
+// The client that sent a request.
 struct HttpPeer {
   std::string host;
-  std::string certificate_name;  // empty: it showed no certificate
+  std::string certificate_name;  // empty: no certificate
 };
 
 class Site {
@@ -32,25 +32,24 @@ class Site {
 
   enum class Work { kNone, kMetrics, kQuery, kAnalysis };
 
-  // What a request gets: an answer, or work that makes it and takes a while.
+  // The response to a request, or the work that makes it.
   struct Plan {
     Work work = Work::kNone;
-    HttpAnswer answer;      // of no work
-    size_t body_bytes = 0;  // of the request, to be read before the work
+    HttpAnswer answer;      // if `work` is kNone
+    size_t body_bytes = 0;  // of the request; read before the work
     std::function<HttpAnswer(std::string body, const std::stop_token& stop)> make;
-    std::string caller;      // empty: it was not asked who it is
-    std::string request_id;  // empty: not of the API
+    std::string caller;      // empty: not authenticated
+    std::string request_id;  // empty: not a request to the API
   };
   Plan Route(const HttpHead& head, const HttpPeer& peer) const;
 
-  // Instead of what a plan's work would make.
+  // The response if a plan's work cannot run.
   HttpAnswer RefuseWork(const Plan& plan, const absl::Status& error) const;
 
-  // The answer to what is no request; `received` is how it begins.
+  // The response to bytes that are not a request; `received` is their beginning.
   HttpAnswer RefuseUnread(std::string_view received, const absl::Status& error) const;
 
-  // Gives an answer the headers that it goes out with, and takes the body from one that the client
-  // has.
+  // Adds the headers that every response has, and removes a body that the client already has.
   void Dress(const HttpHead& head, const Plan& plan, HttpAnswer& answer) const;
 
  private:

@@ -15,7 +15,7 @@ fs::path Resolve(const fs::path& folder) {
   return !error && fs::is_directory(resolved, error) ? resolved : fs::path();
 }
 
-// The commit that refs/main holds; empty when it is no name of a folder.
+// The commit in refs/main; empty if it is not a valid folder name.
 std::string MainCommit(const fs::path& folder) {
   constexpr size_t kMaxName = 128;
   std::error_code error;

@@ -156,7 +156,7 @@ ModelEntry Registry::State::Describe(const std::string& id) {
   return entry;
 }
 
-// Whether a model that is held, or being loaded, is what a second caller asks for.
+// Checks that a model that is loaded, or being loaded, matches a second caller's options.
 absl::Status Registry::State::CheckSame(std::string_view id, const Slot& slot,
                                         const LoadOptions& wanted) const {
   const std::string& device = slot.info ? slot.info->device : slot.options.device;
@@ -260,7 +260,7 @@ LoadRoom Registry::State::Room(const std::string& id, const DeviceBytes& wanted)
   return FindRoom(id, wanted, budget->Look(wanted), Residents());
 }
 
-// Victims go at once, since nobody uses them; so what is missing is there when they are gone.
+// Evicted models are freed immediately, since nobody uses them, so the memory is then available.
 absl::StatusOr<MemoryBudget::Hold> Registry::State::MakeRoom(const std::string& id,
                                                              const DeviceBytes& wanted) {
   const std::lock_guard one_by_one(making_room);
@@ -314,7 +314,7 @@ absl::StatusOr<PlannedLoad> Registry::State::Plan(const std::string& id, const f
   return planned;
 }
 
-// A folder that cannot be planned is left to the loader, which says what is wrong with it.
+// If a folder cannot be planned, the loader reports what is wrong with it.
 absl::StatusOr<MemoryBudget::Hold> Registry::State::Reserve(const std::string& id,
                                                             const fs::path& folder,
                                                             LoadOptions& options,
@@ -363,7 +363,7 @@ absl::Status Registry::State::Lead(const std::shared_ptr<State>& self, const std
       changed.notify_all();
       if (progress) progress(now);
     };
-    // A slot must not stay kLoading for good, whatever a library throws.
+    // A slot must not stay kLoading forever if a library throws.
     loaded = Contained([&] { return loader(folder, decided, tell, stop); });
   }
   LogLoad(id, decided, loaded, Sum(hold->bytes()), caller, Clock::now() - begin);

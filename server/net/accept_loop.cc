@@ -157,7 +157,7 @@ bool AcceptLoop::CloseOne(int listener) {
   socklen_t size = sizeof(peer);
   SocketHandle socket(accept4(listener, reinterpret_cast<sockaddr*>(&peer), &size, SOCK_CLOEXEC));
   const bool accepted = socket.valid();
-  // Counted before it closes: whoever sees the end may ask for the number at once.
+  // Counted before it closes, since its client may read the metric as soon as it sees the end.
   if (accepted) NoteRefused(ConnectionRefusal::kDescriptors, AddressOf(peer));
   socket.Close();
   paused_ = !HasSpare();  // another thread may have taken it

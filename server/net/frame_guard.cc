@@ -6,8 +6,8 @@
 namespace sinkd {
 namespace {
 
-// What counts as how many new calls: a connection, and every so many bytes of headers, since HPACK
-// lets one byte stand for kilobytes that were sent before.
+// Prices in new calls: a connection, and a number of bytes of headers, since HPACK can make one
+// byte stand for kilobytes that were sent before.
 constexpr double kPriceOfConnection = 10;
 constexpr double kHeadersBytesOfCall = 512;
 constexpr double kBytesThatCarryNothing = 64;

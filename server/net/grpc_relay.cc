@@ -286,7 +286,7 @@ asio::awaitable<bool> GrpcRelay::Connection::Begin() {
   if (relay_.closed || peer_address_.ss_family == AF_UNSPEC) co_return false;
   co_await Wait(guard_.Begun(Clock::now()));
   CloseIn(relay_.options.times.begin);
-  // No co_await beside || or &&: GCC 12 resumes such a coroutine where it was not.
+  // No co_await next to || or &&: GCC 12 resumes such a coroutine at the wrong place.
   if (relay_.tls) {
     const bool secured = co_await Handshake();
     if (!secured) co_return false;

@@ -67,7 +67,7 @@ int PortOf(int descriptor) {
                    : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
-// The addresses of `host`; null, with `why`, when there are none.
+// The addresses of `host`; null if there are none, with the reason in `why`.
 std::unique_ptr<addrinfo, void (*)(addrinfo*)> Resolve(const std::string& host, std::string& why) {
   const addrinfo hints{.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM};
   addrinfo* found = nullptr;
@@ -111,7 +111,7 @@ SocketHandle ListenOnOne(const addrinfo& address, int port) {
   return listens ? std::move(made) : SocketHandle();
 }
 
-// The socket at a path; nullopt where there is none.
+// The socket at a path; nullopt if there is none.
 std::optional<FileIdentity> FileAt(const std::string& path) {
   struct stat file {};
   if (lstat(path.c_str(), &file) != 0 || !S_ISSOCK(file.st_mode)) return std::nullopt;
@@ -173,7 +173,7 @@ absl::Status Listener::ListenOn(const std::string& host, int port) {
     }
     const int error = errno;
     why = ErrorText(error);
-    // A name may have addresses of a family that this machine lacks, but none that is another's.
+    // A name may have addresses of a family that this machine lacks, but not of another machine.
     if (error == EAFNOSUPPORT || error == EADDRNOTAVAIL) continue;
     sockets_.clear();
     break;

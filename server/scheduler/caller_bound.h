@@ -1,6 +1,6 @@
-// CallerBound: how many places each caller holds, so that none takes them all. Who holds `most` or
-// more gets no further ones until some are free again; below it the next ones are given however
-// many they are, so that a caller who holds nothing is never turned away by it.
+// CallerBound: limits how many slots each caller holds, so that no caller takes all of them. A
+// caller that holds `most` or more gets no others until it has returned some. A caller that holds
+// fewer gets as many as it asks for, so that one that holds none is never refused.
 //
 // Thread-safety: none; its owner locks.
 #pragma once
@@ -19,7 +19,7 @@ class CallerBound {
  public:
   static constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
 
-  // `what` is held, in error messages: "streams of the server".
+  // `what` names the slots in error messages: "streams of the server".
   CallerBound(std::string what, int64_t most) : what_(std::move(what)), most_(most) {}
 
   // RESOURCE_EXHAUSTED with retry_after for a caller at the bound.
@@ -34,8 +34,8 @@ class CallerBound {
   std::map<std::string, int64_t, std::less<>> held_;
 };
 
-// What one caller may hold of `places` when he may hold `percent` of them: at least 1, and below
-// 100 not the last of several. kNone for 100.
+// How many of `places` a caller may hold if the limit is `percent` of them: at least 1, and below
+// 100 percent never all of several. kNone for 100.
 int64_t CallersPart(int64_t places, int64_t percent);
 
 }  // namespace sinkd

@@ -33,7 +33,7 @@ void DevicePool::Shutdown(Executor::ShutdownMode mode) {
     closed_ = true;
     for (const auto& [device, executor] : executors_) executors.push_back(executor.get());
   }
-  // Not under the lock: running jobs may still ask for a device.
+  // Without the lock, because running jobs may still request a device.
   for (Executor* executor : executors) executor->Shutdown(mode);
 }
 

@@ -17,15 +17,15 @@ namespace sinkd {
 
 class DevicePool {
  public:
-  // Every device's executor has these options, one thread, and the device's name.
+  // Each device's executor has these options, one thread, and the device's name.
   explicit DevicePool(Executor::Options options);
 
   Executor& For(std::string_view device);
 
-  // Of every device, by name.
+  // Of all devices, by name.
   std::vector<ExecutorSnapshot> Snapshot() const;
 
-  // Shuts all executors down, and those made later at once.
+  // Shuts down all executors, and later ones as soon as they are made.
   void Shutdown(Executor::ShutdownMode mode);
 
  private:

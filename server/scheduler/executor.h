@@ -1,17 +1,17 @@
-// Executor: runs jobs of many streams on a fixed set of threads. A device has one executor with one
-// thread. Whose job is next says FairOrder, by the time that lanes, callers and streams have used,
-// so that no stream starves another and a person's request overtakes a long job.
+// Executor: runs the jobs of many streams on a fixed number of threads. A device has one executor
+// with one thread. FairOrder chooses the next job by the time that lanes, callers and streams have
+// used, so that no stream starves another and interactive requests overtake long jobs.
 //
-// Admission: a stream reserves its slots when it is opened, and is refused when the executor has
-// too few left, or its caller holds too many of them (CallerBound); once open, a stream that keeps
-// within its slots is never turned away. Where callers are bounded and there are several threads,
-// one always stays for the others: a caller's jobs wait while he has all threads but one.
-// A job whose stop token is set, whose deadline has passed or whose stream is gone is dropped
-// before it runs.
+// Admission: a stream reserves its slots when it is opened. It is refused if the executor has too
+// few left or its caller holds too many (CallerBound). An open stream that stays within its slots
+// is never refused. If callers are limited and there are several threads, no caller uses all of
+// them: its jobs wait while it occupies all threads but one.
+// A job is dropped before it runs if its stop token is set, its deadline has passed or its stream
+// is gone.
 //
 // Ownership: a Stream may outlive its Executor and then refuses work.
-// Thread-safety: all methods may be called from any thread, jobs included, but for Shutdown and the
-// destructor, which a job must not call.
+// Thread-safety: all methods may be called from any thread, including from jobs, except that a job
+// must not call Shutdown or the destructor.
 // Errors: RESOURCE_EXHAUSTED with retry_after (full); UNAVAILABLE with retry_after (shut down).
 #pragma once
 
@@ -38,7 +38,7 @@ namespace sinkd {
 struct ExecutorCore;    // state shared by an executor and its streams
 struct ExecutorStream;  // one stream's waiting jobs
 
-// What an executor is doing.
+// The state of an executor.
 struct ExecutorSnapshot {
   struct Running {
     Account account;
@@ -46,10 +46,10 @@ struct ExecutorSnapshot {
   };
   std::string name;
   int64_t capacity = 0;             // slots
-  int64_t reserved = 0;             // of them
-  int64_t jobs_done = 0;            // since it was made
-  double busy_seconds = 0;          // of all threads, jobs that run included
-  double longest_wait_seconds = 0;  // of a job that waits now
+  int64_t reserved = 0;             // slots in use
+  int64_t jobs_done = 0;            // since the start
+  double busy_seconds = 0;          // of all threads, including running jobs
+  double longest_wait_seconds = 0;  // of the jobs that wait now
   std::vector<Running> running;
   std::vector<WorkBeat::State> beats;  // of each thread
   std::vector<FairOrder::Caller> callers;
@@ -61,44 +61,43 @@ class Executor {
 
   struct Options {
     std::string name = "executor";          // in error messages
-    std::string when_full = "retry later";  // the way out that QUEUE_FULL names
+    std::string when_full = "retry later";  // the fix in QUEUE_FULL errors
     int threads = 1;
-    size_t capacity = 256;  // slots over all streams
-    int64_t caller_percent =
-        100;  // of the slots, from which on a caller gets no more; 100: no bound
-    // A job threw, which ends that job alone.
+    size_t capacity = 256;         // slots of all streams together
+    int64_t caller_percent = 100;  // limit of a caller, in percent of the slots; 100: none
+    // Called after a job threw an exception; only that job ends.
     std::function<void(const absl::Status& error)> on_exception = [](const absl::Status&) {};
     std::function<Clock::time_point()> now = Clock::now;
   };
 
   struct Job {
-    // Called exactly once, on a thread of the executor, unless Stream::Drop took it back. OK: do
-    // the work now. Otherwise the job was dropped: CANCELLED, DEADLINE_EXCEEDED, or UNAVAILABLE
-    // when the executor was shut down.
+    // Called exactly once, on a thread of the executor, unless Stream::Drop removed it. OK: do the
+    // work now. Otherwise the job was dropped: CANCELLED, DEADLINE_EXCEEDED, or UNAVAILABLE if the
+    // executor was shut down.
     std::function<void(const absl::Status& admitted)> run;
     std::stop_token stop;
     Clock::time_point deadline = Clock::time_point::max();
   };
 
-  enum class ShutdownMode { kDrain, kCancel };  // run what waits, or drop it
+  enum class ShutdownMode { kDrain, kCancel };  // run the waiting jobs, or drop them
 
-  // One client's place among the others. Destroying it drops what still waits.
+  // One client's share of the executor. Destroying it drops its waiting jobs.
   class Stream {
    public:
     ~Stream();
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
 
-    // RESOURCE_EXHAUSTED when all slots of the stream hold waiting jobs. On error `job` is not
+    // RESOURCE_EXHAUSTED if all slots of the stream hold waiting jobs. After an error `job` is not
     // called.
     absl::Status Submit(Job job);
 
-    // Destroys what waits without calling it and refuses what comes with CANCELLED: for an owner
-    // who wants no more answers, so that nothing of his waits for its turn among longer jobs.
+    // Destroys the waiting jobs without calling them, and refuses new ones with CANCELLED. For an
+    // owner that needs no more results, so that its jobs do not wait behind longer ones.
     void Drop();
 
-    // Moves `seconds` of the running job's time onto this stream's account, when it ran something
-    // of this stream's too. `from` is the stream whose job runs.
+    // Charges `seconds` of the running job's time to this stream, because the job included work of
+    // this stream too. `from` is the stream whose job runs.
     void TakeOver(Stream& from, double seconds);
 
     Lane lane() const;
@@ -117,12 +116,12 @@ class Executor {
 
   absl::StatusOr<std::unique_ptr<Stream>> OpenStream(size_t slots, const Account& account = {});
 
-  // Takes no more work, ends what waits as `mode` says, and returns when all threads are gone. A
-  // running job is waited for; whoever wants it shorter sets its stop token first. Repeated calls
-  // do nothing.
+  // Accepts no more work, runs or drops the waiting jobs, and returns when all threads have ended.
+  // Waits for running jobs; to shorten that, set their stop tokens first. Repeated calls do
+  // nothing.
   void Shutdown(ShutdownMode mode);
 
-  size_t waiting() const;  // jobs submitted and not begun
+  size_t waiting() const;  // jobs submitted but not begun
   ExecutorSnapshot Snapshot() const;
 
  private:

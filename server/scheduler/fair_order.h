@@ -1,12 +1,12 @@
-// FairOrder: whose turn it is among streams that share a device, by the time each has used.
+// FairOrder: schedules the streams that share a device by the time that each has used.
 //
-// Start-time fair queueing (Goyal, Vin, Cheng 1996), in three levels: the two lanes, the callers of
-// a lane by weight, the streams of a caller equally. At each level the one that has used least for
-// its weight is next; who comes back after a pause starts where the others are, so that time not
-// used is not saved up. Of equals the one that waited longest is next.
+// Start-time fair queueing (Goyal, Vin, Cheng 1996) on three levels: the two lanes, the callers of
+// a lane by weight, and the streams of a caller equally. On each level, the one that has used least
+// for its weight is next. One that returns after a pause starts level with the others, so unused
+// time is not saved up. Ties go to the one that has waited longest.
 //
-// The interactive lane weighs seven times the batch lane: a request that needs less than 7/8 of
-// the device always goes ahead of batch work, and batch work never gets less than 1/8.
+// The interactive lane has seven times the weight of the batch lane: a request that needs less than
+// 7/8 of the device always goes ahead of batch work, and batch work never gets less than 1/8.
 //
 // Thread-safety: none; its owner locks.
 #pragma once
@@ -25,24 +25,24 @@ inline constexpr std::array kLanes = {Lane::kInteractive, Lane::kBatch};
 
 std::string_view LaneName(Lane lane);  // "interactive", "batch"
 
-// On whose account work is done.
+// Who is charged for work.
 struct Account {
   std::string caller;
-  double weight = 1;  // over 0; beside other callers of the lane
+  double weight = 1;  // over 0; relative to other callers of the lane
   Lane lane = Lane::kInteractive;
 };
 
 class FairOrder {
  public:
-  // A node of the tree; a stream's place is a leaf of it.
+  // A node of the tree; streams are leaves.
   struct Place {
     Place* parent = nullptr;
     double weight = 1;
     double used = 0;      // seconds
     double tag = 0;       // virtual time at which its next turn starts
     double clock = 0;     // virtual time of its children
-    int64_t waiting = 0;  // children that wait; of a leaf 0 or 1
-    uint64_t served = 0;  // number of its last turn
+    int64_t waiting = 0;  // waiting children; 0 or 1 for a leaf
+    uint64_t served = 0;  // sequence number of its last turn
     std::vector<Place*> children;
   };
 
@@ -65,10 +65,10 @@ class FairOrder {
   void SetWaiting(Place& leaf, bool waiting);
   bool waiting() const { return root_.waiting > 0; }  // whether any leaf is
 
-  // The leaf whose turn it is, of those that wait; null when none does.
+  // The waiting leaf whose turn it is; null if none waits.
   Place* Next();
 
-  // `seconds` on the account of `leaf`, its caller and its lane; may be negative, to give back.
+  // Charges `seconds` to `leaf`, its caller and its lane; negative to refund.
   static void Charge(Place& leaf, double seconds);
 
   std::vector<Caller> callers() const;

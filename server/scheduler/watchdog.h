@@ -1,8 +1,8 @@
-// Watchdog: tells when a device is stuck in a job, and when it goes on. A long job is not stuck: it
-// beats (base/work_beat.h) before every block.
+// Watchdog: reports when a device is stuck in a job, and when it continues. A long job is not
+// stuck: it beats (base/work_beat.h) before every block.
 //
-// Ownership: owns a thread, which the destructor ends; `look` and `changed` are called on it.
-// Thread-safety: none needed but for construction and destruction.
+// Ownership: owns a thread, which calls `look` and `changed`; the destructor ends it.
+// Thread-safety: construct and destroy it on one thread.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@
 
 namespace sinkd {
 
-// Which executors have threads that made no progress for `limit`. Thread-safety: none.
+// The executors with threads that made no progress for `limit`. Thread-safety: none.
 class StuckExecutors {
  public:
   using Duration = std::chrono::steady_clock::duration;
@@ -32,7 +32,7 @@ class StuckExecutors {
 
   explicit StuckExecutors(Duration limit) : limit_(limit) {}
 
-  // `elapsed`: since the look before. Executors are told apart by name.
+  // `elapsed`: since the previous call. Executors are identified by name.
   std::vector<Change> Look(Duration elapsed, const std::vector<ExecutorSnapshot>& executors);
 
   int64_t count() const;
@@ -40,7 +40,7 @@ class StuckExecutors {
  private:
   struct Thread {
     WorkBeat::State seen;
-    Duration still{};  // for how long it has been seen so
+    Duration still{};  // time without progress
   };
   struct Executor {
     std::vector<Thread> threads;
@@ -56,7 +56,7 @@ class StuckExecutors {
 class Watchdog {
  public:
   using Look = std::function<std::vector<ExecutorSnapshot>()>;
-  // `stuck`: how many are now.
+  // `stuck`: the number of stuck devices.
   using Changed = std::function<void(const StuckExecutors::Change& change, int64_t stuck)>;
 
   Watchdog(std::chrono::milliseconds limit, Look look, Changed changed);
@@ -64,7 +64,7 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // Looks at once, so that a device that went on since the last look is not called stuck.
+  // Looks immediately, so that a device that continued since the last look is not reported stuck.
   void LookNow();
 
  private:

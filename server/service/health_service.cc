@@ -42,7 +42,7 @@ absl::Status NoSuchService(const std::string& name) {
 
 }  // namespace
 
-// One Check or Watch. Changes that come while a write is under way are told as one, the latest.
+// One Check or Watch. Of changes that happen during a write, only the latest is sent.
 class HealthService::HealthCall final : public Call {
  public:
   HealthCall(grpc::CallbackServerContext* context, const CallResources& calls,

@@ -43,7 +43,7 @@ constexpr int64_t kGrpcLargestMessages = 64;
 constexpr int kMaxMetadataBytes = 16 << 10;  // received, of one call
 // What waits for the disk together is written together.
 constexpr int kStoringThreads = 8;
-// What is left at Stop has been told to end; only a client that reads nothing makes it wait.
+// At Stop all calls have been aborted; only clients that do not read delay it.
 constexpr std::chrono::seconds kLastWords{1};
 
 // The files of the protocol that have services.
@@ -146,7 +146,7 @@ void Server::Internals::Watch(const Options& options, Metrics& metrics) {
       [this, &metrics, limit = options.stuck_after, on_stuck = options.on_stuck](
           const StuckExecutors::Change& change, int64_t stuck) {
         Log(change.stuck ? LogLevel::kError : LogLevel::kWarning,
-            change.stuck ? "a device is stuck" : "a device goes on",
+            change.stuck ? "a device is stuck" : "a device continues",
             {{"device", change.name}, {"seconds", limit}});
         metrics.SetStuckDevices(stuck);
         health.SetStuck(stuck > 0);
@@ -199,8 +199,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options, Mo
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kLeastPingIntervalMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kCallsPerConnection);
-  // Else what a client may send ahead grows with its line, and lies here in pieces of 8 KiB, one a
-  // message however small.
+  // Otherwise the window of a client grows with its bandwidth, and gRPC buffers what it sends in
+  // pieces of 8 KiB, one per message, however small.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   const auto find_peer = [port = &*internals->port](std::string_view grpc_peer) {
     return port->PeerOf(grpc_peer);

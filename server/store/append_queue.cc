@@ -59,8 +59,8 @@ void AppendQueue::WriteGroup(Group group) {
   });
   const absl::Status status = WriteTogether(group);
   if (status.ok()) return;
-  // One may be to blame, or too large for the room that is left; but nobody who does not answer
-  // will answer sooner to many.
+  // One request may be at fault, or too large for the remaining space, so try each alone. A
+  // database that does not respond is not asked again.
   const bool alone = group.size() == 1 || absl::IsUnavailable(status);
   for (Waiting* one : group) {
     const absl::Status own = alone ? status : WriteTogether({one});

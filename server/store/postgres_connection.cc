@@ -245,7 +245,7 @@ absl::Status PostgresConnection::SendPiped(const std::string& name,
   absl::Status status;
   for (const Values& values : parameters) status.Update(Send(name, values));
   if (status.ok() && PQpipelineSync(handle_) != 1) status = Error(nullptr);
-  // Each statement answers with its result and a null; the end with a result of its own.
+  // Each statement returns its result and a null; the sync point returns a result as well.
   bool ended = lost();
   while (!ended) {
     const Result result(PQgetResult(handle_));

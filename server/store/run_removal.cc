@@ -27,7 +27,7 @@ struct Hidden {
   int64_t samples = 0;
 };
 
-// The id that a hidden run takes is none that a run may have.
+// Hidden runs get ids that are not valid for runs.
 absl::StatusOr<int64_t> Hide(Connection& connection, std::string_view where,
                              const Values& parameters) {
   return connection.Execute(StrCat("UPDATE runs SET id = '.removed.' || number, state = ",

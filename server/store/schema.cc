@@ -10,8 +10,8 @@
 namespace sinkd {
 namespace {
 
-// State 2 is a run that is being removed; it has given its id back (run_removal.h). `labels` holds
-// what run_labels holds, for reading a run at once; run_labels is for finding runs.
+// State 2 is a run that is being removed; its id is free again (run_removal.h). `labels` repeats
+// run_labels so that a run can be read at once; run_labels serves to find runs.
 const Migration kMigrations[] = {
     {.version = 1,
      .statements =

@@ -45,7 +45,7 @@ absl::Status InsertLabels(Connection& connection, int64_t run_number, const Labe
       .status();
 }
 
-// Open before it has no name any more, so that it goes with the process too.
+// Its name is removed as soon as it is open, so that the file disappears with the process.
 class CopyFile final : public StoreCopy {
  public:
   explicit CopyFile(const std::filesystem::path& file) : in_(file, std::ios::binary) {
@@ -80,7 +80,7 @@ class CopyFile final : public StoreCopy {
 absl::StatusOr<std::unique_ptr<RunStore>> SqlRunStore::Open(std::unique_ptr<Database> database,
                                                             std::function<StoreTime()> now) {
   SINKD_RETURN_IF_ERROR(Migrate(*database, StoreMigrations(), now()));
-  // A full disk is no reason not to serve what it holds.
+  // On a full disk the store can still be read.
   const absl::Status removed = FinishRemovals(*database);
   if (!removed.ok() && !absl::IsResourceExhausted(removed)) return removed;
   return std::unique_ptr<RunStore>(new SqlRunStore(std::move(database), std::move(now)));
@@ -136,7 +136,7 @@ absl::Status SqlRunStore::SetState(std::string_view run_id, RunState state) {
 absl::Status SqlRunStore::Delete(std::string_view run_id) {
   SINKD_RETURN_IF_ERROR(CheckRunId(run_id));
   SINKD_RETURN_IF_ERROR(HideRun(*database_, run_id));
-  // The run is gone whatever comes of this; Prune and the next start try again.
+  // The run is gone even if this fails; Prune and the next start try again.
   FinishRemovals(*database_).IgnoreError();
   return absl::OkStatus();
 }

@@ -57,7 +57,7 @@ struct Binder {
                                SQLITE_STATIC, SQLITE_UTF8);
   }
   int operator()(Bytes bytes) const {
-    // An empty blob wants a pointer too, or it is taken for NULL.
+    // An empty blob needs a pointer too; otherwise SQLite stores NULL.
     return sqlite3_bind_blob64(statement, index, bytes.value.data() ? bytes.value.data() : "",
                                bytes.value.size(), SQLITE_STATIC);
   }
@@ -115,7 +115,7 @@ absl::Status SqliteConnection::SetUp(Use use) {
   SINKD_ASSIGN_OR_RETURN(const int64_t pages, Integer("PRAGMA page_count"));
   if (pages == 0) SINKD_RETURN_IF_ERROR(Execute("PRAGMA auto_vacuum = INCREMENTAL").status());
   SINKD_RETURN_IF_ERROR(UseLog());
-  // Overwriting what is deleted would fill the log with it, which a full disk has no room for.
+  // secure_delete would write deleted pages to the log, for which a full disk has no room.
   for (const std::string_view pragma :
        {"PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON", "PRAGMA secure_delete = OFF",
         "PRAGMA journal_size_limit = 1048576", "PRAGMA cache_size = -16384"}) {
@@ -181,7 +181,7 @@ absl::Status SqliteConnection::Begin(Room room) {
 absl::Status SqliteConnection::Commit() {
   SINKD_RETURN_IF_ERROR(Execute("COMMIT").status());
   SINKD_RETURN_IF_ERROR(CheckWritable());
-  // What was committed is safe in the log, whatever comes of this.
+  // The commit is safe in the log even if this fails.
   KeepLogShort().IgnoreError();
   return absl::OkStatus();
 }

@@ -137,7 +137,7 @@ absl::Status SqliteFiles::CheckUncut(int64_t log_bytes) {
 
 absl::Status SqliteFiles::CheckRights() const {
   struct stat status = {};
-  // An administrator may write to any file, which is not what this one's rights ask for.
+  // root may write to any file, so the permission bits count as well.
   constexpr mode_t kAnyoneMayWrite = S_IWUSR | S_IWGRP | S_IWOTH;
   const bool may_write = access(database_.c_str(), W_OK) == 0 &&
                          stat(database_.c_str(), &status) == 0 &&

@@ -260,7 +260,7 @@ INSTANTIATE_TEST_SUITE_P(
             Config(
                 "glm4_moe_lite",
                 R"("num_key_value_heads":8,"n_routed_experts":4,"num_experts_per_tok":2,"moe_intermediate_size":16,"mlp_layer_types":["dense","sparse","sparse","wide"])"),
-            "names wide, which is no type of MLP"},
+            "names wide, which is not a type of MLP"},
         BadConfig{"TextHalfOfKimi", Config("kimi_k25", R"("text_config":{"model_type":"llama"})"),
                   "text_config.model_type is not that of a text half"},
         BadConfig{
@@ -305,7 +305,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "does not divide into the four parts"},
         BadConfig{"GptNeoKinds",
                   Config("gpt_neo", R"("attention_layers":["global","local","global","wide"])"),
-                  "names wide, which is no kind of it"},
+                  "names wide, which is not a kind of it"},
         BadConfig{"GptNeoRuns", Config("gpt_neo", R"("attention_types":[["global",4]])"),
                   "attention_types is not a list of lists"},
         BadConfig{
@@ -409,7 +409,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "intermediate_size leaves an MLP no units"},
         BadConfig{"HeadsOfValuesThatNoKeysServe",
                   Config("qwen3_5_text", R"("linear_num_key_heads":3,"linear_num_value_heads":4)"),
-                  "linear_num_value_heads is no multiple of linear_num_key_heads, 3"},
+                  "linear_num_value_heads is not a multiple of linear_num_key_heads, 3"},
         BadConfig{"HeadsOfMambaThatDoNotDivide", Config("granitemoehybrid", R"("mamba_n_heads":7)"),
                   "mamba_n_heads does not divide the width"},
         BadConfig{"GroupsOfMambaThatDoNotDivide",

@@ -1,12 +1,12 @@
-// Checkpoint: all tensors of a checkpoint folder by name - one safetensors file, the shards that
-// model.safetensors.index.json names, or one GGUF file. Shards are taken from the index, never by
-// globbing. Weights that are quantized (quantized/) look like plain ones in float32.
+// Checkpoint: all tensors of a checkpoint folder by name, from one safetensors file, the shards
+// that model.safetensors.index.json lists, or one GGUF file. Shards come from the index, never from
+// the folder's listing. Quantized weights (quantized/) appear as plain float32 tensors.
 //
 // Thread-safety: const methods may run on several threads.
-// Errors: FAILED_PRECONDITION naming the file: no weights, pickled weights only, an adapter alone,
-// weights quantized in a form that cannot be read, several GGUF files, a missing shard, a link to
-// what is missing, a shard path that leaves the folder, a tensor in two shards, more shards or
-// tensors than a model has; CANCELLED.
+// Errors: FAILED_PRECONDITION naming the file: no weights, only pickled weights, only an adapter,
+// an unreadable form of quantization, several GGUF files, a missing shard, a dangling link, a shard
+// path that leaves the folder, a tensor in two shards, too many shards or tensors;
+// CANCELLED.
 #pragma once
 
 #include <cstdint>
@@ -33,24 +33,24 @@ class Checkpoint {
 
   using Location = TensorLocation;  // its file and entry are owned by the checkpoint
 
-  // nullptr when there is no such tensor; lives as long as the checkpoint.
+  // Null if there is no such tensor; valid as long as the checkpoint.
   const Location* Find(std::string_view name) const;
   const TensorIndex& tensors() const { return tensors_; }
 
-  // How quantized weights are stored, for people: "gptq 4 bits"; empty where there are none.
+  // The format of quantized weights, for people: "gptq 4 bits"; empty if there are none.
   const std::string& quantization() const { return quantization_; }
 
-  // Whether the inputs of quantized projections are rounded as config.json says; they are not at
-  // first. FAILED_PRECONDITION (QUANTIZED_ACTIVATIONS) for a scheme that cannot be applied.
+  // Sets whether inputs of quantized projections are rounded as config.json says. Default: no.
+  // FAILED_PRECONDITION (QUANTIZED_ACTIVATIONS) for a scheme that cannot be applied.
   absl::Status RoundActivations();
-  // How they are rounded, for people: "int8 per token"; empty where they are not.
+  // How they are rounded, for people: "int8 per token"; empty if they are not.
   std::string activation_quantization() const;
-  // How the inputs of the projection with this weight are rounded.
+  // How inputs of the projection with this weight are rounded.
   ActivationScheme ActivationsOf(std::string_view weight) const;
 
  private:
   absl::Status AddSource(std::unique_ptr<TensorSource> source);
-  // Puts plain weights in the place of quantized ones.
+  // Replaces quantized weights by plain ones.
   absl::Status Unpack(const std::filesystem::path& folder, std::stop_token stop);
 
   std::vector<std::unique_ptr<TensorSource>> sources_;
@@ -60,7 +60,7 @@ class Checkpoint {
   bool rounds_activations_ = false;
 };
 
-// Of gpt-oss's experts: X_blocks beside X_scales, which are unpacked block by block of the model.
+// gpt-oss's experts: X_blocks and X_scales, which are unpacked one decoder block at a time.
 bool IsMxfp4Blocks(const Checkpoint& checkpoint, std::string_view name);
 
 }  // namespace sinkd

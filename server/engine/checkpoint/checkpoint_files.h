@@ -1,6 +1,6 @@
-// What goes wrong with the files of a checkpoint folder before anything is read from them.
+// Problems with the files of a checkpoint folder that are found before anything is read.
 //
-// Thread-safety: pure functions. Errors: FAILED_PRECONDITION naming the file and the way out.
+// Thread-safety: pure functions. Errors: FAILED_PRECONDITION naming the file and the fix.
 #pragma once
 
 #include <filesystem>
@@ -9,14 +9,14 @@
 
 namespace sinkd {
 
-// OK for a file that is there, and for one that is not. Fails for a link to what is missing, as a
-// Hugging Face cache without the blob has it, and for a Git LFS pointer in the file's place.
+// OK if the file exists or is missing. Fails for a dangling link, as in a Hugging Face cache
+// without the blob, and for a Git LFS pointer instead of the file.
 absl::Status CheckFile(const std::filesystem::path& path);
 
-// Why a folder holds no weights of a name that is loaded: what is there instead.
+// Why a folder has no weights that can be loaded: what it has instead.
 absl::Status ExplainNoWeights(const std::filesystem::path& folder);
 
-// The same for a folder without config.json; OK where nothing stands in its place.
+// The same for a folder without config.json; OK if nothing else explains it.
 absl::Status ExplainNoConfig(const std::filesystem::path& folder);
 
 }  // namespace sinkd

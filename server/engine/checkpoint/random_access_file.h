@@ -15,7 +15,7 @@ namespace sinkd {
 
 class RandomAccessFile {
  public:
-  // `reason` is the ErrorDetail reason of this file's errors. Refuses what is no regular file,
+  // `reason` is the ErrorDetail reason of this file's errors. Refuses everything but regular files,
   // without waiting for a pipe's writer.
   static absl::StatusOr<RandomAccessFile> Open(const std::filesystem::path& path,
                                                std::string reason);
@@ -26,7 +26,7 @@ class RandomAccessFile {
   const std::string& name() const { return name_; }  // without its folder
   int64_t bytes() const { return bytes_; }
 
-  // Fills `out` with `bytes` bytes from `offset` on; a file that ends before is an error.
+  // Reads `bytes` bytes at `offset` into `out`; fails if the file ends before that.
   absl::Status Read(int64_t offset, int64_t bytes, void* out) const;
 
   // An error about this file: "<name>: <what>".

@@ -1,9 +1,9 @@
-// A safetensors file: its header checked to the last byte, its tensors read on demand with pread.
+// A safetensors file: checks the header completely, and reads tensors on demand with pread.
 //
 // Format: 8 bytes little-endian header length N, N bytes of JSON, then data; data_offsets count
-// from byte 8 + N. Checked: N within the file and 100 MiB, JSON without duplicate keys, no more
-// tensors than models have, known
-// dtypes, shape x dtype = bytes without overflow, offsets inside the file, no overlaps, no holes.
+// from byte 8 + N. Checked: N within the file and 100 MiB, JSON without duplicate keys, the number
+// of tensors, known dtypes, shape x dtype = bytes without overflow, offsets inside the file, no
+// overlaps, no holes.
 //
 // Ownership: the reader holds one file descriptor. Thread-safety: Read may run on several threads.
 // Errors: FAILED_PRECONDITION naming file and tensor; CANCELLED.
@@ -42,7 +42,7 @@ class SafetensorsFile final : public TensorSource {
   int64_t header_bytes_ = 0;
 };
 
-// Bytes of one element, 0 for a dtype that is not part of the format.
+// Bytes per element; 0 for a dtype that the format does not have.
 int64_t DtypeBytes(std::string_view dtype);
 
 }  // namespace sinkd

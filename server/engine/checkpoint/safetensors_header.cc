@@ -85,7 +85,7 @@ absl::StatusOr<TensorEntry> ReadEntry(std::string_view file, std::string_view na
   const std::optional<int64_t> begin = Count((*offsets)[0]);
   const std::optional<int64_t> end = Count((*offsets)[1]);
   if (!begin || !end || *begin > *end) {
-    return Bad(file, name, "has data_offsets that are no range", offsets->dump());
+    return Bad(file, name, "has invalid data_offsets", offsets->dump());
   }
   if (*end > file_bytes - data_begin) {
     return Bad(file, name,

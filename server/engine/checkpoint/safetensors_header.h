@@ -11,11 +11,11 @@
 
 namespace sinkd {
 
-// The most tensors that a file, or a checkpoint, may describe. Published ones have up to 150,000.
+// The limit of tensors per file and per checkpoint. Published ones have up to 150,000.
 inline constexpr size_t kMaxTensors = 300'000;
 
 // `json` is the header's text, `data_begin` the file offset of the data, `file_bytes` the file's
-// size. Offsets of the result count from the start of the file. CANCELLED when `stop` is set.
+// size. Offsets in the result are from the start of the file. CANCELLED once `stop` is set.
 absl::StatusOr<TensorMap> ParseSafetensorsHeader(std::string_view file, std::string_view json,
                                                  int64_t data_begin, int64_t file_bytes,
                                                  std::stop_token stop = {});

@@ -1,4 +1,4 @@
-// TensorSource: named tensors that are read on demand, whatever the file format behind them.
+// TensorSource: the interface of file formats: named tensors that are read on demand.
 //
 // Row-major, the last axis fastest. Thread-safety: const methods may run on several threads.
 // Errors: FAILED_PRECONDITION naming file and tensor.
@@ -16,12 +16,12 @@
 namespace sinkd {
 
 struct TensorEntry {
-  std::string dtype;           // what Read gives, as safetensors writes it: "F32", "BF16", ...
+  std::string dtype;  // of the values that Read returns, in safetensors' names: "F32", "BF16", ...
   std::vector<int64_t> shape;  // row-major, the last axis fastest
   int64_t offset = 0;          // of the first stored byte, from the start of the file
   int64_t bytes = 0;           // shape x dtype
-  std::string stored_as;       // the format that Read unpacks, for people; empty: it does not
-  int64_t stored_bytes = 0;    // of the packed values and what goes with them; with it
+  std::string stored_as;       // the format that Read unpacks, for people; empty: plain
+  int64_t stored_bytes = 0;    // if packed: all stored parts together
 
   int64_t BytesInFile() const { return stored_as.empty() ? bytes : stored_bytes; }
 };
@@ -39,9 +39,9 @@ class TensorSource {
 
   virtual const std::string& name() const = 0;  // the file's, without its folder
   virtual const TensorMap& tensors() const = 0;
-  virtual int64_t header_bytes() const = 0;  // what was read to know them
+  virtual int64_t header_bytes() const = 0;  // read to list the tensors
 
-  // Gives `bytes` bytes that begin `offset` bytes into the tensor's values.
+  // Reads `bytes` bytes at `offset` within the tensor's values.
   virtual absl::Status Read(std::string_view tensor, int64_t offset, int64_t bytes,
                             void* out) const = 0;
 };
@@ -52,8 +52,8 @@ struct RowLayout {
   int64_t row_bytes = 0;
 };
 
-// Gives `bytes` bytes that begin `offset` bytes into all rows, by `read_rows`, which writes `count`
-// whole rows from `first` on. INTERNAL past the end.
+// Reads `bytes` bytes at `offset` within all rows by means of `read_rows`, which writes `count`
+// whole rows from `first`. INTERNAL past the end.
 absl::Status ReadByRows(
     const RowLayout& layout, int64_t offset, int64_t bytes, void* out,
     const std::function<absl::Status(int64_t first, int64_t count, void* rows)>& read_rows);

@@ -201,7 +201,7 @@ absl::Status ReadMlpTypes(const ConfigReader& config, DecoderSpec& spec) {
   for (size_t l = 0; l < spec.window.size(); ++l) {
     spec.experts.in_block[l] = types.empty() ? l > 0 : types[l] == "sparse";
     if (types.empty() || types[l] == "sparse" || types[l] == "dense") continue;
-    return config.Error(kKey, StrCat("names ", Shorten(types[l]), ", which is no type of MLP"),
+    return config.Error(kKey, StrCat("names ", Shorten(types[l]), ", which is not a type of MLP"),
                         "use dense or sparse");
   }
   return absl::OkStatus();

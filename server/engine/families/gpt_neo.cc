@@ -26,7 +26,7 @@ absl::Status ReadKinds(const ConfigReader& config, int64_t window, DecoderSpec& 
   }
   for (size_t l = 0; l < kinds.size(); ++l) {
     if (kinds[l] != "global" && kinds[l] != "local") {
-      return config.Error(key, StrCat("names ", Shorten(kinds[l]), ", which is no kind of it"),
+      return config.Error(key, StrCat("names ", Shorten(kinds[l]), ", which is not a kind of it"),
                           "use global or local");
     }
     spec.window[l] = kinds[l] == "local" ? window : 0;

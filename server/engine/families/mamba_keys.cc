@@ -16,7 +16,7 @@ absl::Status ReadStepLimits(const ConfigReader& config, MambaSpec& mamba) {
   SINKD_ASSIGN_OR_RETURN(const std::vector<double> limits,
                          config.NumberList(kKey, /*infinite_too=*/true));
   if (limits.size() != 2 || limits[0] < 0 || limits[1] < limits[0]) {
-    return config.Error(kKey, "is no pair of numbers that ascend, from 0 on", kRestore);
+    return config.Error(kKey, "is not an ascending pair of numbers from 0", kRestore);
   }
   mamba.least_step = limits[0];
   mamba.most_step = limits[1];

@@ -17,7 +17,7 @@ absl::Status ReadDelta(const ConfigReader& config, DecoderSpec& spec) {
                          config.SizeOr("linear_conv_kernel_dim", 4, kMaxTaps));
   if (delta.value_heads % delta.key_heads == 0) return absl::OkStatus();
   return config.Error("linear_num_value_heads",
-                      StrCat("is no multiple of linear_num_key_heads, ", delta.key_heads),
+                      StrCat("is not a multiple of linear_num_key_heads, ", delta.key_heads),
                       "restore config.json from the checkpoint's source");
 }
 

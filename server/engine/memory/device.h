@@ -10,17 +10,17 @@
 
 namespace sinkd {
 
-// The device `name` ("cpu", "cuda:0", any torch device string), tried with one byte. libtorch's
-// CUDA half is brought in on first use, and only where the machine has a driver for it, so that a
-// machine without one neither needs nor waits for it. Errors: INVALID_ARGUMENT for a name that is
-// none, or a device that is not here.
+// The device `name` ("cpu", "cuda:0", any torch device string), tested by allocating one byte.
+// libtorch's CUDA half is loaded on first use, and only if the machine has a driver, so that
+// machines without one neither need it nor wait for it. Errors: INVALID_ARGUMENT for an invalid
+// name and for a device that this machine does not have.
 absl::StatusOr<at::Device> OpenDevice(const std::string& name);
 
-// All GPUs, "cuda:0" and on; empty on a machine without one.
+// All GPUs, from "cuda:0"; empty on a machine without one.
 std::vector<std::string> Gpus();
 
-// Bytes that can still be had on `device`, of the host within its control group's limit; 0 when the
-// device does not say.
+// Free bytes on `device`; for the host, within its control group's limit. 0 if the device does not
+// report them.
 int64_t FreeBytes(const at::Device& device);
 
 }  // namespace sinkd

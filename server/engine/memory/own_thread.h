@@ -1,6 +1,6 @@
-// Work with torch on a thread that runs no passes. OpenMP keeps a team of threads for each thread
-// that ever used it. Once all teams together are more threads than there are cores, those of a pass
-// no longer spin for microseconds where they wait for each other but sleep at once.
+// Runs torch work that is not a pass on a temporary thread. OpenMP keeps a team of threads for each
+// thread that ever used it. Once the teams together have more threads than there are cores, the
+// threads of a pass sleep immediately when they wait for each other, instead of spinning briefly.
 //
 // Thread-safety: may be called from any thread.
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace sinkd {
 
-// Runs `work` on a thread whose team ends with it, for the job of this thread, which waits for it.
-// Throws what `work` throws.
+// Runs `work` on a thread that ends with its team, as part of this thread's job, and waits for it.
+// Rethrows exceptions of `work`.
 template <typename Work>
 auto OnOwnThread(const Work& work) {
   const auto run = [beat = WorkBeat::OfThisThread(), &work] {

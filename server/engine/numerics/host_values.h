@@ -1,4 +1,4 @@
-// The values of a tensor, wherever it is, as a vector. Internal to the engine.
+// The values of a tensor on any device, as a vector. Internal to the engine.
 #pragma once
 
 #include <vector>

@@ -5,8 +5,8 @@
 
 namespace sinkd {
 
-// As MatrixEntropy of decomposition.h, of `rows` [rows, columns], at least one, of finite values.
-// NaN when all is zero.
+// MatrixEntropy (decomposition.h) of `rows` [rows, columns], at least one, with finite values.
+// NaN if all values are zero.
 double EntropyOfRows(const at::Tensor& rows, double alpha);
 
 }  // namespace sinkd

@@ -1,6 +1,6 @@
-// What every decomposition begins with: the matrix checked, its device opened, torch's exceptions
-// turned into statuses; and how those in turns go on. Internal to the engine (torch in the
-// signatures).
+// The common beginning of all decompositions: checks the matrix, opens the device, and turns
+// torch's exceptions into statuses. Also runs decompositions in turns. Internal to the engine
+// (torch in the signatures).
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace sinkd {
 
-// Gives `work` the rows on `device`, [rows, columns] float64. Errors: INVALID_ARGUMENT for an empty
-// matrix, one with a value that is not finite, and a device that is not here; those of `work`; and
-// those of AtTorchBoundary.
+// Calls `work` with the rows on `device`, [rows, columns] float64. Errors: INVALID_ARGUMENT for an
+// empty matrix, values that are not finite, and an unknown device; those of `work`; and those of
+// AtTorchBoundary.
 absl::Status WithRows(const Matrix& rows, const std::string& device,
                       const std::function<absl::Status(const at::Tensor&)>& work);
 
-// A turn: calls `work`, which returns how many values it computed, until it has been enough or
-// `done` says so. CANCELLED once `stop` is set; errors of AtTorchBoundary.
+// One turn: calls `work`, which returns how many values it computed, until that is enough or `done`
+// returns true. CANCELLED once `stop` is triggered; errors of AtTorchBoundary.
 absl::Status DoTurn(const std::stop_token& stop, const std::function<bool()>& done,
                     const std::function<int64_t()>& work);
 

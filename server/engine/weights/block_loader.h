@@ -1,5 +1,4 @@
-// Loads the weights of one block, whatever layout the checkpoint stores them in. Internal to the
-// engine.
+// Loads the weights of one block from any layout of checkpoints. Internal to the engine.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -9,8 +8,8 @@
 
 namespace sinkd {
 
-// `name` without its suffix; layer norms may have a bias too. Where the checkpoint has no weights
-// of norms the weight is a single 1.
+// `name` has no suffix. Layer norms may also have a bias. If the checkpoint stores no weights of
+// norms, the weight is a single 1.
 absl::StatusOr<NormWeights> LoadNorm(TensorLoader& loader, const DecoderSpec& spec,
                                      const std::string& name, int64_t width);
 

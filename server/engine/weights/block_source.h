@@ -1,4 +1,4 @@
-// BlockSource: a decoder's blocks in order, wherever their weights are. Internal to the engine.
+// BlockSource: the blocks of a decoder in order, from memory or disk. Internal to the engine.
 //
 // Thread-safety: Begin is const and may be called from several threads; a cursor belongs to one
 // forward pass.
@@ -27,7 +27,7 @@ class BlockSource {
  public:
   virtual ~BlockSource() = default;
 
-  // A cursor over blocks `first` to `end` - 1, whose Next is called no more than that often.
+  // A cursor over blocks `first` to `end` - 1. Call its Next at most once per block.
   virtual std::unique_ptr<BlockCursor> Begin(int64_t first, int64_t end,
                                              std::stop_token stop) const = 0;
 };
@@ -45,11 +45,11 @@ class ResidentBlocks final : public BlockSource {
   std::vector<BlockWeights> blocks_;
 };
 
-// Blocks read from a checkpoint during the pass, each while the one before it computes, so that no
-// more than two are in memory. Errors of Next: those of FileTensorLoader.
+// Blocks read from a checkpoint during the pass, each while the previous one computes, so that at
+// most two are in memory. Errors of Next: those of FileTensorLoader.
 class StreamedBlocks final : public BlockSource {
  public:
-  // `devices`: of each block. All files stay open.
+  // `devices`: one per block. All files stay open.
   StreamedBlocks(Checkpoint checkpoint, DecoderPlan plan, at::ScalarType dtype,
                  std::vector<at::Device> devices);
 

@@ -17,14 +17,14 @@ namespace sinkd {
 
 class FileTensorLoader final : public TensorLoader {
  public:
-  // Told the stored bytes of each tensor, or part of one, once it is on the device.
+  // Called with the stored bytes of each tensor, or part of one, once it is on the device.
   using OnBytes = std::function<void(int64_t bytes)>;
 
   // `checkpoint` is borrowed and must outlive the loader. `on_bytes` may be empty.
   FileTensorLoader(const Checkpoint& checkpoint, at::ScalarType dtype, OnBytes on_bytes,
                    std::stop_token stop);
 
-  // Where tensors go that are loaded from now on; the CPU at first.
+  // Sets the device of tensors loaded from now on; initially the CPU.
   void LoadOnto(const at::Device& device) { device_ = device; }
 
   absl::StatusOr<at::Tensor> Load(const std::string& name, at::IntArrayRef shape,
@@ -42,11 +42,11 @@ class FileTensorLoader final : public TensorLoader {
   }
 
  private:
-  // Checks all parts, each [rows] or [rows, row_shape], then asks for memory: `make` gives the
-  // whole for the number of its rows.
+  // Checks all parts, each [rows] or [rows, row_shape], then allocates: `make` returns the whole
+  // tensor for a number of rows.
   absl::StatusOr<at::Tensor> Stack(const Parts& parts, at::IntArrayRef row_shape,
                                    const std::function<at::Tensor(int64_t rows)>& make);
-  // Rows of `target` may have any shape of as many values.
+  // Rows of `target` may have any shape with the same number of values.
   absl::Status LoadInto(const std::string& name, const Checkpoint::Location& location,
                         int64_t first_row, const at::Tensor& target);
 

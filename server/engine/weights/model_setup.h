@@ -1,6 +1,5 @@
-// ModelSetup: everything that is decided about a model before its weights are read - family,
-// weights, compute type, placement. Model::Load and PlanModel both begin with it. Internal to the
-// engine.
+// ModelSetup: what is decided about a model before its weights are read: family, weights, compute
+// type and placement. Model::Load and PlanModel both begin with it. Internal to the engine.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +18,7 @@
 namespace sinkd {
 
 struct ModelSetup {
-  std::optional<Checkpoint> checkpoint;  // empty: the folder holds config.json alone
+  std::optional<Checkpoint> checkpoint;  // empty: the folder has only a config.json
   WeightPlan weights;
   at::ScalarType type = at::kFloat;
   std::vector<BlockSpan> spans;
@@ -27,11 +26,11 @@ struct ModelSetup {
   const DecoderSpec& spec() const { return weights.decoder.spec; }
   // The device of each block.
   std::vector<at::Device> BlockDevices() const;
-  // Bytes of weights that the devices of `spans` hold at most at one time.
+  // The most bytes of weights that the devices of `spans` hold at one time.
   std::vector<int64_t> HeldBytes(Residency residency) const;
 };
 
-// Reads headers, and a tied head that is stored again; opens the devices. Errors: those of
+// Reads headers, and a tied head if it is stored too; opens the devices. Errors: those of
 // PlanModel.
 absl::StatusOr<ModelSetup> SetUpModel(const std::filesystem::path& folder,
                                       const LoadOptions& options, std::stop_token stop);

@@ -6,7 +6,7 @@
 
 namespace sinkd {
 
-// `blocks` [..., groups, 16] uint8, two values a byte, the low half first; `scales` [..., groups]
+// `blocks` [..., groups, 16] uint8, two values per byte, the low half first; `scales` [..., groups]
 // uint8, exponents with bias 127. Returns [..., groups * 32] of `dtype`; exact in bfloat16 and
 // float32.
 at::Tensor UnpackMxfp4(const at::Tensor& blocks, const at::Tensor& scales, at::ScalarType dtype);

@@ -1,5 +1,5 @@
-// PlanningLoader: a TensorLoader that reads nothing. Tensors come on torch's meta device, which has
-// shapes and no data, and are written down. Internal to the engine.
+// PlanningLoader: a TensorLoader that reads nothing. It records the requested tensors and returns
+// them on torch's meta device, which has shapes but no data. Internal to the engine.
 #pragma once
 
 #include <map>
@@ -15,8 +15,8 @@ namespace sinkd {
 
 class PlanningLoader final : public TensorLoader {
  public:
-  // `checkpoint` and `decoder` are borrowed. Without a checkpoint every tensor is there, in the
-  // type that config.json says.
+  // `checkpoint` and `decoder` are borrowed. Without a checkpoint, every tensor exists, in the type
+  // that config.json gives.
   PlanningLoader(const Checkpoint* checkpoint, const DecoderPlan& decoder, at::ScalarType dtype);
 
   absl::StatusOr<at::Tensor> Load(const std::string& name, at::IntArrayRef shape,
@@ -28,10 +28,10 @@ class PlanningLoader final : public TensorLoader {
   bool Has(const std::string& name) const override;
   at::TensorOptions options() const override;
 
-  // All tensors asked for, by name.
+  // All requested tensors, by name.
   const std::map<std::string, PlannedTensor>& tensors() const { return tensors_; }
 
-  // As config.json says a tensor would be stored that no file holds.
+  // How a tensor that no file holds would be stored, according to config.json.
   PlannedTensor Expected(const std::string& name, at::IntArrayRef shape) const;
 
  private:

@@ -79,10 +79,10 @@ absl::StatusOr<Checkpoint::Location> FindTensor(const Checkpoint& checkpoint,
   const TensorEntry& entry = *location->entry;
   const std::string& file = location->file->name();
   if (shape != at::IntArrayRef(entry.shape)) {
-    return BadTensor(
-        file, name,
-        StrCat("has shape ", ShapeText(entry.shape), " where config.json wants ", ShapeText(shape)),
-        "restore config.json and weights from one source");
+    return BadTensor(file, name,
+                     StrCat("has shape ", ShapeText(entry.shape), " but config.json requires ",
+                            ShapeText(shape)),
+                     "restore config.json and weights from one source");
   }
   if (bytes && entry.dtype != "U8") {
     return BadTensor(file, name, StrCat("has dtype ", entry.dtype, " where U8 is expected"),

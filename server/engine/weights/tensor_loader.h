@@ -1,7 +1,7 @@
-// TensorLoader: the tensors that a family names, from wherever they are. Internal to the engine.
+// TensorLoader: the interface that loads the tensors a family names. Internal to the engine.
 //
-// Every tensor is checked for name, shape and dtype before memory is asked for, since a wrong
-// config.json may name any size, and comes in the compute type.
+// Name, shape and dtype of each tensor are checked before memory is allocated, since a wrong
+// config.json may ask for any size. Tensors are returned in the compute type.
 // Errors: FAILED_PRECONDITION naming file and tensor; CANCELLED.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace sinkd {
 
-// A part of a tensor's first axis.
+// A range of a tensor's first axis.
 struct RowRange {
   int64_t first = 0;
   int64_t rows = -1;  // -1: all of them
@@ -36,10 +36,10 @@ class TensorLoader {
   virtual absl::StatusOr<at::Tensor> Load(const std::string& name, at::IntArrayRef shape,
                                           RowRange range = {}) = 0;
 
-  // Several vectors, one after the other.
+  // Several vectors, concatenated.
   virtual absl::StatusOr<at::Tensor> LoadBiases(const Parts& parts) = 0;
 
-  // Several matrices [rows, in], one below the other, as Linear wants them (linear.h).
+  // Several matrices [rows, in], stacked along their rows in the form that Linear needs (linear.h).
   virtual absl::StatusOr<at::Tensor> LoadWeights(const Parts& parts, int64_t in) = 0;
 
   // The bytes of `name`, stored as U8 of `shape`, or some rows of them.
@@ -48,10 +48,10 @@ class TensorLoader {
 
   virtual bool Has(const std::string& name) const = 0;
 
-  // How the inputs of the projection with this weight are rounded.
+  // How inputs of the projection with this weight are rounded.
   virtual ActivationScheme ActivationsOf(const std::string& /*weight*/) const { return {}; }
 
-  // The type and the place of tensors as they come.
+  // Type and device of the returned tensors.
   virtual at::TensorOptions options() const = 0;
 
   at::ScalarType dtype() const { return dtype_; }
@@ -60,19 +60,19 @@ class TensorLoader {
   at::ScalarType dtype_;
 };
 
-// An error about the tensor `tensor`, of `file` where that is known.
+// An error about the tensor `tensor`, of `file` if that is known.
 absl::Status BadTensor(std::string_view file, std::string_view tensor, std::string_view what,
                        std::string_view fix);
 
-// Where `name` is, its shape and its dtype checked. `bytes`: it has to be stored as U8.
+// The location of `name`, after checking shape and dtype. `bytes`: it must be stored as U8.
 absl::StatusOr<Checkpoint::Location> FindTensor(const Checkpoint& checkpoint,
                                                 const std::string& name, at::IntArrayRef shape,
                                                 bool bytes);
 
-// The torch type of a dtype as safetensors writes it; empty for one that holds no plain weights.
+// The torch type of a safetensors dtype; empty for dtypes that cannot hold plain weights.
 std::optional<at::ScalarType> ScalarTypeOf(std::string_view dtype);
 
-// `shape` with `range` of its first axis.
+// `shape` with its first axis restricted to `range`.
 std::vector<int64_t> ShapeOf(at::IntArrayRef shape, RowRange range);
 
 }  // namespace sinkd

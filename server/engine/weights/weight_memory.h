@@ -5,10 +5,10 @@
 
 namespace sinkd {
 
-// A tensor without values. On the CPU a large one has pages of its own, which go back to the system
-// when it is destroyed: weights come and go, and the allocator would keep the holes they leave.
-// Throws std::bad_alloc, as torch's allocator throws, when there is no memory beside the host's
-// reserve (host_memory.h).
+// An uninitialized tensor. On the CPU, large ones are mapped separately, so that their memory
+// returns to the system when they are destroyed; the allocator would keep the holes that unloaded
+// weights leave. Throws std::bad_alloc, like torch's allocator, if no memory is left beyond the
+// host's reserve (host_memory.h).
 at::Tensor EmptyTensor(at::IntArrayRef shape, const at::TensorOptions& options);
 
 }  // namespace sinkd

@@ -1,4 +1,4 @@
-// The names of a checkpoint's tensors as this checkpoint writes them. Internal to the engine.
+// Adapts a family's tensor names to a checkpoint. Internal to the engine.
 #pragma once
 
 #include "server/engine/checkpoint/checkpoint.h"
@@ -6,9 +6,9 @@
 
 namespace sinkd {
 
-// `names` with the prefix that `checkpoint` uses: the family's, none (base models), or more before
-// it (the text half of a multimodal model); and with the head for the embedding where the two are
-// tied and only the head is stored. Unchanged when no embedding is found.
+// `names` with the prefix that `checkpoint` uses: the family's, none (base models), or a longer one
+// (the text half of a multimodal model). If embedding and head are tied and only the head is
+// stored, the head's name also stands for the embedding. Unchanged if no embedding is found.
 WeightNames ResolveNames(const Checkpoint& checkpoint, const DecoderSpec& spec, WeightNames names);
 
 }  // namespace sinkd

@@ -62,7 +62,7 @@ absl::StatusOr<std::vector<RunGroup>> FindAuditedRuns(RunStore& store,
   SINKD_ASSIGN_OR_RETURN(const ListOptions filter, DecodeFilter(selection.filter()));
   const std::string nearest = NearestToFilter(store, filter);
   return NotFound(
-      absl::StrCat("no run meets what ", field, " asks for"),
+      absl::StrCat("no run matches ", field, ""),
       {.reason = "NO_RUN_SELECTED",
        .subject = field,
        .fix = nearest.empty() ? "list the runs that there are, and choose others"

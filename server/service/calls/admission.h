@@ -1,11 +1,11 @@
-// Admission: whether the server takes new work, how many streams it holds, and when it is idle.
+// Admission: whether the server accepts new work, how many streams are open, and when it is idle.
 //
-// Life: open, then closed for good (new work is refused, running work goes on), then aborted
-// (running work is told to stop).
+// Life: open, then closed for good (new work is refused, running work continues), then aborted
+// (running work is stopped).
 // Ownership: places must not outlive their Admission.
 // Thread-safety: all methods may be called from any thread.
-// Errors: UNAVAILABLE with retry_after once closed; RESOURCE_EXHAUSTED with retry_after when the
-// streams, or those of one caller, are at their limit.
+// Errors: UNAVAILABLE with retry_after once closed; RESOURCE_EXHAUSTED with retry_after if the
+// limit of streams, or that of the caller's streams, is reached.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ namespace sinkd {
 
 class Admission {
  public:
-  // Held while the work runs.
+  // One unit of running work.
   class Place {
    public:
     ~Place();
@@ -38,10 +38,10 @@ class Admission {
     Place(Admission& admission, std::optional<std::string> caller)
         : admission_(admission), caller_(std::move(caller)) {}
     Admission& admission_;
-    const std::optional<std::string> caller_;  // of a stream
+    const std::optional<std::string> caller_;  // if it is a stream
   };
 
-  // `most_of_a_caller`: of the streams.
+  // `most_of_a_caller`: the limit of streams per caller.
   explicit Admission(int64_t max_streams, int64_t most_of_a_caller = CallerBound::kNone)
       : max_streams_(max_streams), bound_("streams of the server", most_of_a_caller) {}
 
@@ -50,13 +50,13 @@ class Admission {
   absl::StatusOr<std::unique_ptr<Place>> Enter();  // other work
 
   void Close();
-  void Abort();  // closes too
+  void Abort();  // also closes
   std::stop_token abort_token() const { return abort_.get_token(); }
 
   int64_t streams() const;  // open now
   int64_t max_streams() const { return max_streams_; }
 
-  // True when no work is left, at once or within `timeout`.
+  // Waits up to `timeout` until no work is left; true if so.
   bool WaitUntilIdle(std::chrono::milliseconds timeout);
 
  private:
@@ -72,7 +72,7 @@ class Admission {
   int64_t places_ = 0;
 };
 
-// The error of work that is refused, or ended, because the server stops.
+// The error of work that is refused or ended because the server stops.
 absl::Status ServerStopping();
 
 }  // namespace sinkd

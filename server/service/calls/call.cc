@@ -172,7 +172,7 @@ void Call::Pump() {
   record_.End(*end_, Done());
   const bool answers = end_->ok() && last_;
   if (answers) outgoing_.Swap(&*last_);
-  // Until OnDone, since what was written before may still lie here.
+  // Waits until OnDone, since earlier messages may not be sent yet.
   Await(resources_.times.write + std::chrono::seconds(outgoing_.Length() / kBytesOfASecond));
   if (answers) {
     StartWriteAndFinish(&outgoing_, grpc::WriteOptions(), grpc::Status::OK);

@@ -1,15 +1,15 @@
-// Call: one RPC from its metadata to its last byte, the base of all of them: who may call, places,
-// deadline, what the client may take its time for, abort, ending, and the log line. A kind of call
-// says what it does with messages and what it writes.
+// Call: the base class of all RPCs. It handles authorization, admission, the deadline, time limits
+// for slow clients, aborts, the end of the call and its log line. Subclasses handle the messages
+// that arrive and produce those that are sent.
 //
-// Every call is bidirectional to gRPC, whatever the protocol says of it: else gRPC would read a
-// request before anything here has seen who sends it. Messages are bytes, parsed here, because gRPC
-// answers those that it cannot parse with UNIMPLEMENTED and not a word.
+// For gRPC every call is bidirectional, whatever the protocol says. Otherwise gRPC would read the
+// request before this class has seen who sends it. Messages arrive as bytes and are parsed here,
+// because gRPC answers messages that it cannot parse with UNIMPLEMENTED and no explanation.
 //
 // Life: Begin, Start (reads, takes places), then reactions and jobs, each of which ends with Pump;
-// End, once; Finish when no write is under way; OnDone. Whatever ends the call sets stop().
-// Ownership: owns itself until gRPC is done with it; work under way keeps it alive after that.
-// Thread-safety: reactions and jobs come from any thread; mutex_ guards all state.
+// End, once; Finish when no write is pending; OnDone. Whatever ends the call triggers stop().
+// Ownership: owns itself until gRPC is done with it; running work keeps it alive after that.
+// Thread-safety: reactions and jobs run on any thread; mutex_ guards all state.
 #pragma once
 
 #include <chrono>
@@ -33,19 +33,19 @@
 
 namespace sinkd {
 
-// How long clients may take.
+// Time limits for clients.
 struct CallTimes {
-  std::chrono::milliseconds first_message{30000};  // to send it whole
-  // To take an answer, and a second more for each 64 KiB of it.
+  std::chrono::milliseconds first_message{30000};  // to send it completely
+  // To receive a response, plus one second per 64 KiB of it.
   std::chrono::milliseconds write{60000};
 };
 
-// What all calls of a server share; borrowed.
+// What all calls of a server share. Borrowed.
 struct CallResources {
   Admission& admission;
   Metrics& metrics;
   CallTimes times = {};
-  int64_t max_caller_percent = 100;  // what of every kind of work one caller may hold; 100: all
+  int64_t max_caller_percent = 100;  // of each kind of work, per caller; 100: no limit
 };
 
 using CallReactor = grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>;
@@ -65,35 +65,36 @@ class Call : public CallReactor, public std::enable_shared_from_this<Call> {
  protected:
   using SteadyClock = std::chrono::steady_clock;
 
-  // `method` is the full name, "sinks.v1.ModelService/GetModel", borrowed for good.
+  // `method` is the full name, "sinks.v1.ModelService/GetModel", borrowed forever.
   Call(grpc::CallbackServerContext* context, std::string_view method,
        const CallResources& resources);
 
-  // What a kind of call does. An error ends the call. Under the lock:
-  // Takes what the call needs. The caller has been let in, and nothing of the call has been read.
+  // For subclasses. An error ends the call. Called under the lock:
+  // Acquires what the call needs. The caller is authorized, and no message has been read yet.
   virtual absl::Status Start() = 0;
-  // Starts whatever read, write or job can be started.
+  // Starts every read, write or job that can start now.
   virtual void Advance() {}
-  // The client will send no more. By default that was too early: no message came.
+  // The client has half-closed the call. By default an error: no message has arrived.
   virtual absl::Status HalfClosed();
-  // Lets go of what waits; the call has ended.
+  // Drops waiting work; the call has ended.
   virtual void Ended() {}
-  // For the log, once the call has ended.
+  // For the log, after the call has ended.
   virtual CallRecord::Work Done() { return {}; }
-  // Not under the lock:
+  // Called without the lock:
   virtual absl::Status Received(grpc::ByteBuffer message) = 0;
 
-  // Under the lock, all of them.
+  // All of these need the lock.
   void Read();  // the next message
   void Write(grpc::ByteBuffer message);
-  // Does `work`, which borrows this call, on a thread that takes from `stream`; an error ends the
-  // call.
+  // Runs `work`, which borrows this call, as a job of `stream`. An error ends the call.
   void Queue(Executor::Stream& stream, std::function<absl::Status()> work);
   void End(absl::Status status);
-  void EndWith(grpc::ByteBuffer answer);  // the only one, or the last
+  void EndWith(grpc::ByteBuffer answer);  // the only message or the last one
   void Pump();
   bool ended() const { return end_.has_value(); }
-  bool reading() const { return reading_ || receiving_; }  // until what came has been taken
+  bool reading() const {
+    return reading_ || receiving_;
+  }  // true until the message has been processed
   bool writing() const { return writing_; }
 
   std::stop_token stop() const { return stop_.get_token(); }
@@ -104,7 +105,7 @@ class Call : public CallReactor, public std::enable_shared_from_this<Call> {
   const CallResources& calls() const { return resources_; }
 
   std::mutex mutex_;
-  std::unique_ptr<Admission::Place> place_;  // while the call's work runs; null: it needs none
+  std::unique_ptr<Admission::Place> place_;  // while the call's work runs; null: none needed
 
  private:
   // Under the lock.
@@ -127,13 +128,13 @@ class Call : public CallReactor, public std::enable_shared_from_this<Call> {
   bool reading_ = false;
   bool receiving_ = false;
   bool writing_ = false;
-  bool finished_ = false;            // Finish was called
-  std::optional<absl::Status> end_;  // how the call is to end
+  bool finished_ = false;            // Finish has been called
+  std::optional<absl::Status> end_;  // the status that the call will end with
 
-  std::optional<SteadyClock::time_point> due_;  // when the client has taken too long
+  std::optional<SteadyClock::time_point> due_;  // the client's time limit
   bool alarm_set_ = false;
 
-  // Last, so that they are gone before what they use.
+  // Last, so that they are destroyed before what they use.
   grpc::Alarm alarm_;
   std::optional<std::stop_callback<std::function<void()>>> on_abort_;
 };

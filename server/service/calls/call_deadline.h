@@ -1,5 +1,5 @@
-// DeadlineOf: when a call's time is up, on the clock that nobody sets, so that a jump of the wall
-// clock neither ends a call nor prolongs it.
+// DeadlineOf: the deadline of a call on the steady clock, so that a change of the wall clock
+// neither ends a call nor prolongs it.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace sinkd {
 
-// To be asked once, when the call begins. Executor::Clock::time_point::max() where it has none.
+// Call it once, when the call begins. Executor::Clock::time_point::max() without a deadline.
 Executor::Clock::time_point DeadlineOf(std::chrono::system_clock::time_point deadline);
 inline Executor::Clock::time_point DeadlineOf(const grpc::CallbackServerContext& context) {
   return DeadlineOf(context.deadline());

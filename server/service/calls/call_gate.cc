@@ -134,7 +134,7 @@ class Interceptor final : public grpc::experimental::Interceptor {
     return access_.Admit(shown, *rule->role);
   }
 
-  // The one service that is gRPC's own.
+  // Reflection is the only service that gRPC provides.
   absl::StatusOr<std::shared_ptr<const Principal>> EnterReflection(
       std::shared_ptr<const Principal> principal, const Peer& peer) {
     const std::string caller = principal ? principal->name() : peer.host;

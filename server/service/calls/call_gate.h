@@ -1,10 +1,10 @@
-// CallGate: judges every call of every service before its handler begins.
+// CallGate: authorizes every call of every service before its handler begins.
 //
-// An interceptor, so that a service cannot be registered without it; the handler of a CallContext
-// reads the verdict there (CallRecord does) and ends a refused call itself, with details. One that
-// does not look, or gRPC's own services, which cannot: their call is cancelled with the same code.
+// It is an interceptor, so that no service can be registered without it. The handler of a
+// CallContext reads the verdict (CallRecord does) and ends a refused call with details. Refused
+// calls of other handlers, such as gRPC's own services, are cancelled with the same code.
 //
-// Ownership: borrows what it is given, which must outlive the server.
+// Ownership: borrows its arguments, which must outlive the server.
 // Thread-safety: called by gRPC from any thread.
 #pragma once
 
@@ -23,27 +23,27 @@
 
 namespace sinkd {
 
-// The context of every call of the callback API. Read only once the gate is passed.
+// The context of every call of the callback API. Valid after the gate has run.
 class CallContext final : public grpc::CallbackServerContext {
  public:
   // OK, or why the call is refused.
   absl::Status verdict = absl::PermissionDeniedError("the call was not judged");
   std::shared_ptr<const Principal> principal;  // null when refused
-  Peer peer;                                   // who calls
+  Peer peer;                                   // the client
 };
 
-// What the gate left in `context`; refused when it is no CallContext.
+// The gate's verdict in `context`; a refusal if it is not a CallContext.
 absl::Status VerdictOf(const grpc::CallbackServerContext& context);
-// Null when refused.
+// Null if refused.
 std::shared_ptr<const Principal> PrincipalOf(const grpc::CallbackServerContext& context);
 
-// The caller, as the gate found it.
+// The caller as authenticated by the gate.
 const Peer& PeerOf(const grpc::CallbackServerContext& context);
 
-// Finds the client that gRPC calls by this name of a peer; null when it has disconnected.
+// Finds the client behind gRPC's name of a peer; null if it has disconnected.
 using FindPeer = std::function<std::shared_ptr<const Peer>(std::string_view grpc_peer)>;
 
-// `local` has the callers of the in-process channel.
+// `local` holds the callers of the in-process channel.
 void AddCallGate(AccessControl& access, FindPeer find_peer, const LocalCallers& local,
                  Metrics& metrics, grpc::ServerBuilder& builder);
 

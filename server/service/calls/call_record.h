@@ -1,9 +1,9 @@
 // CallRecord: one RPC from its start to its end - its caller, request id, log lines and metrics.
 //
-// The request id is the caller's x-request-id (base/request_id.h); it goes back in the initial
-// metadata under the same key. Every line about the call has it, and the trace of the caller's
+// The request id is the caller's x-request-id (base/request_id.h), returned in the initial metadata
+// under the same key. Every log line about the call has it, and the trace of the caller's
 // traceparent (base/trace_context.h).
-// Thread-safety: Note may be called from any thread, Begun and End too, once each.
+// Thread-safety: Note may be called from any thread; Begun and End as well, once each.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ namespace sinkd {
 
 class CallRecord {
  public:
-  // What the call was about, for the log; zeros and empty names are left out.
+  // The subject of the call, for the log; zeros and empty names are omitted.
   struct Work {
     std::string_view model;
     int64_t samples = 0;
@@ -36,24 +36,24 @@ class CallRecord {
   };
 
   // `method` is the full name, "sinks.v1.ModelService/GetModel"; it and `metrics` are borrowed.
-  // Empty: the call is neither logged nor counted. To be made before anything is sent.
+  // Empty: the call is neither logged nor counted. Construct it before anything is sent.
   CallRecord(grpc::CallbackServerContext& context, std::string_view method, Metrics& metrics);
 
   const std::string& request_id() const { return request_id_; }
 
-  // OK, or why the gate refused the call: to be answered with before anything else is done.
+  // OK, or the gate's refusal, which must be returned before anything else is done.
   const absl::Status& admitted() const { return admitted_; }
-  // Who calls; null for a refused call.
+  // The caller; null for a refused call.
   const std::shared_ptr<const Principal>& principal() const { return caller_.principal; }
   const Caller& caller() const { return caller_; }
 
-  // Of the call's samples; told at the end.
+  // Times of the call's samples, logged at the end.
   const std::shared_ptr<PhaseTimes>& phases() const { return phases_; }
 
-  // A line of the log about this call.
+  // Writes a log line about this call.
   void Note(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) const;
 
-  // A call that waited for a thread has one.
+  // The call got the thread that it waited for.
   void Begun() { waited_ = std::chrono::steady_clock::now() - begin_; }
 
   void End(const absl::Status& status, const Work& work);

@@ -1,8 +1,8 @@
-// CallService: a gRPC service whose methods are all Calls (call.h). What a generated service would
-// say of its methods is in its name and in the request's type.
+// CallService: a gRPC service whose methods are all Calls (call.h). Replaces generated service
+// classes: a method is defined by its path and its request type.
 //
 // Ownership: must outlive the grpc::Server that it is registered with.
-// Thread-safety: methods are added before it is registered.
+// Thread-safety: add all methods before registering it.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,7 @@ class CallService : public grpc::Service {
   void AddMethod(const char* path,
                  std::function<CallReactor*(grpc::CallbackServerContext* context)> begin);
 
-  // A method each of whose calls is a T, made of context, method and `arguments`.
+  // Adds a method whose calls are of class T, constructed from context, method and `arguments`.
   template <typename T, typename... Arguments>
   void AddCall(const char* path, Arguments... arguments) {
     AddMethod(path, [method = std::string_view(path).substr(1),
@@ -39,8 +39,8 @@ class CallService : public grpc::Service {
     });
   }
 
-  // A method of one request and one answer, which `work` makes of it on a thread of `threads`: a
-  // function of (const Request&) or (const Request&, const std::stop_token&) to
+  // Adds a method with one request and one response. `work` computes the response on a thread of
+  // `threads`; it takes (const Request&) or (const Request&, const std::stop_token&) and returns
   // absl::StatusOr<Response>.
   template <typename Request, typename Work>
   void AddUnary(const char* path, Executor& threads, Work work) {

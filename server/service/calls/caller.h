@@ -1,4 +1,4 @@
-// Caller: on whose account a call's work is done.
+// Caller: who is charged for a call's work.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@
 namespace sinkd {
 
 struct Caller {
-  std::string name;   // of its token or certificate, else its host
-  double weight = 1;  // beside other callers on a device
-  std::shared_ptr<const Principal> principal = nullptr;  // null: nothing of it is limited
+  std::string name;   // of its token or certificate, or else its host
+  double weight = 1;  // relative to other callers of a device
+  std::shared_ptr<const Principal> principal = nullptr;  // null: no quotas
 };
 
 // Thread-safety: pure functions.

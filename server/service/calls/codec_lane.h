@@ -1,4 +1,4 @@
-// CodecLane: how urgent work is, proto to enum and back.
+// CodecLane: lanes, from proto to enum and back.
 //
 // Thread-safety: pure functions. Errors: INVALID_ARGUMENT naming the field.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace sinkd {
 
-// `kept`: a run keeps the work, which makes it batch work unless it says otherwise.
+// `kept`: a run stores the results, so the default is the batch lane.
 absl::StatusOr<Lane> DecodeLane(sinks::v1::Lane lane, bool kept, const std::string& field);
 
 sinks::v1::Lane EncodeLane(Lane lane);

@@ -1,7 +1,7 @@
-// LocalCallers: callers that another port of this process has admitted, for as long as their calls
-// over the in-process channel run. The gate takes whoever names one of them as it is.
+// LocalCallers: callers that the HTTP port has authenticated, while their calls run over the
+// in-process channel. The gate accepts a call that names one of them without checking it again.
 //
-// Keys are unguessable, and count only in calls that came over no connection.
+// Keys are unguessable, and are accepted only in calls that did not come over a connection.
 // Ownership: entries must not outlive it. Thread-safety: all methods may be called from any thread.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace sinkd {
 
-// The key of a local caller in a call's metadata.
+// The metadata key that names a local caller.
 inline constexpr char kLocalCallerKey[] = "sinkd-local-caller";
 
 struct LocalCaller {
@@ -27,7 +27,7 @@ struct LocalCaller {
 
 class LocalCallers {
  public:
-  // Known until it is destroyed.
+  // A caller is known until its entry is destroyed.
   class Entry {
    public:
     Entry(LocalCallers& callers, LocalCaller caller);

@@ -1,5 +1,5 @@
-// Messages as the bytes that raw methods read and write. Every method of ours is raw, because gRPC
-// answers a request that it cannot parse with UNIMPLEMENTED and not a word.
+// Messages as the bytes that raw methods read and write. All our methods are raw, because gRPC
+// answers a request that it cannot parse with UNIMPLEMENTED and no explanation.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace sinkd {
 
-// False when `bytes` are no such message; then it holds what came before the fault.
+// False if `bytes` are not such a message; it then holds what was read before the fault.
 inline bool ParseMessage(grpc::ByteBuffer bytes, google::protobuf::Message& message) {
   grpc::ProtoBufferReader reader(&bytes);
   return reader.status().ok() && message.ParseFromZeroCopyStream(&reader);
@@ -30,7 +30,7 @@ inline grpc::ByteBuffer SerializeMessage(const google::protobuf::Message& messag
   return grpc::ByteBuffer(&slice, 1);
 }
 
-// The same bytes for the same message: its maps are sorted.
+// Deterministic: equal messages give equal bytes, because maps are sorted.
 inline std::string CanonicalBytes(const google::protobuf::Message& message) {
   std::string bytes;
   google::protobuf::io::StringOutputStream stream(&bytes);
@@ -41,7 +41,7 @@ inline std::string CanonicalBytes(const google::protobuf::Message& message) {
   return bytes;
 }
 
-// INVALID_ARGUMENT for bytes that are no message of this type.
+// INVALID_ARGUMENT for bytes that are not a message of this type.
 inline absl::Status MalformedMessage(const google::protobuf::Descriptor& type) {
   return InvalidArgument(
       absl::StrCat("a message is not a valid ", type.name()),

@@ -1,7 +1,7 @@
-// ReplyStream: a call of one request, whose answers are made one after the other, each when the
-// one before is written, on threads that may wait.
+// ReplyStream: a call with one request and many responses. Each response is made once the previous
+// one is written, on threads that may block.
 //
-// Thread-safety: as call.h has it; the source belongs to the outstanding job.
+// Thread-safety: see call.h; the source belongs to the outstanding job.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ namespace sinkd {
 class ReplySource {
  public:
   virtual ~ReplySource() = default;
-  // The next message; nullopt: there are no more. Ends soon once `stop` is set.
+  // The next message; nullopt at the end. Returns soon after `stop` is triggered.
   virtual absl::StatusOr<std::optional<grpc::ByteBuffer>> Next(const std::stop_token& stop) = 0;
 };
 
@@ -30,7 +30,7 @@ class ReplyStream final : public Call {
   using Open =
       std::function<absl::StatusOr<std::unique_ptr<ReplySource>>(const grpc::ByteBuffer& request)>;
 
-  // `open` reads the request, on a thread of `threads`, which may wait.
+  // `open` parses the request, on a thread of `threads`; it may block.
   ReplyStream(grpc::CallbackServerContext* context, std::string_view method,
               const CallResources& resources, Executor* threads, Open open);
 
@@ -39,14 +39,14 @@ class ReplyStream final : public Call {
   absl::Status Received(grpc::ByteBuffer message) override;
   void Advance() override;
 
-  // Not under the lock: the job.
+  // The job; called without the lock.
   absl::Status Make();
   absl::StatusOr<std::optional<grpc::ByteBuffer>> Next();
 
   Executor& threads_;
   const Open open_;
   std::unique_ptr<Executor::Stream> waiting_;
-  std::optional<grpc::ByteBuffer> request_;  // once it came
+  std::optional<grpc::ByteBuffer> request_;  // once it has arrived
   std::unique_ptr<ReplySource> source_;
   bool making_ = false;
 };

@@ -1,4 +1,4 @@
-// StreamOpening: from a spec to a StreamPlan, and the answer that tells the client what it is.
+// StreamOpening: turns a spec into a StreamPlan and into the response that describes it.
 //
 // Thread-safety: pure functions over shared resources.
 #pragma once
@@ -15,12 +15,12 @@
 
 namespace sinkd {
 
-// A loaded model that can have sinks. Errors as the proto says of Analyze.
+// A loaded model that can have sinks. Errors: see Analyze in the proto.
 absl::StatusOr<std::shared_ptr<const SampleRunner>> AcquireModel(const ModelCatalog& catalog,
                                                                  const std::string& id);
 
-// Checks the spec, takes hold of its model and of places in the queues. Errors as the proto says of
-// Analyze.
+// Checks the spec, acquires its model and reserves slots in the queues. Errors: see Analyze in the
+// proto.
 absl::StatusOr<std::shared_ptr<const StreamPlan>> OpenStream(
     const sinks::v1::AnalysisSpec& proto, const StreamResources& resources,
     const StreamLimits& limits, const Caller& caller, Executor::Clock::time_point deadline,

@@ -1,6 +1,6 @@
-// UnaryCall: a call of one request and one answer, made on a thread that may wait.
+// UnaryCall: a call with one request and one response, computed on a thread that may block.
 //
-// Thread-safety: as call.h has it.
+// Thread-safety: see call.h.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ class UnaryCall final : public Call {
   std::unique_ptr<Executor::Stream> waiting_;
 };
 
-// `work` on messages as work on their bytes.
+// Turns `work` on messages into work on bytes.
 template <typename Request, typename Work>
 UnaryWork UnaryWorkOf(Work work) {
   return [work](const grpc::ByteBuffer& bytes,

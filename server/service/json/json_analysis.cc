@@ -36,7 +36,7 @@ absl::Status Starting() {
 
 absl::Status BadLine(size_t number, std::string_view why) {
   return InvalidArgument(
-      absl::StrCat("line ", number, " of the body is no AnalyzeRequest: ",
+      absl::StrCat("line ", number, " of the body is not an AnalyzeRequest: ",
                    absl::string_view(why.data(), why.size())),
       {.reason = "MALFORMED_MESSAGE",
        .subject = absl::StrCat("line ", number),

@@ -1,11 +1,11 @@
-// JsonAnalysis: analyses over HTTP - a body of JSON lines, each an AnalyzeRequest, answered with
+// JsonAnalysis: analyses over HTTP. Requests are JSON lines, each an AnalyzeRequest; responses are
 // JSON lines, each an AnalyzeResponse.
 //
-// Each is a call of AnalysisService over the server's own channel, so that limits, quotas, fairness
-// and the log are those of every Analyze. Progress is left out and the parts of a record are
-// joined, since the answer comes as a whole. An error before the first answer is an HTTP error; a
-// later one is the last line, {"error": google.rpc.Status}. An analysis takes five minutes at most,
-// and its answer 64 MiB.
+// Each analysis is a call of AnalysisService over the server's in-process channel, so limits,
+// quotas, fairness and log lines are those of every Analyze. The response is sent as a whole, so it
+// has no progress, and the parts of a record are joined. An error before the first response is an
+// HTTP error; a later one is the last line, {"error": google.rpc.Status}. An analysis may take five
+// minutes and return 64 MiB.
 //
 // Ownership: borrows the server from Open on. Thread-safety: all methods may be called from any
 // thread; Answer, several at once.
@@ -24,7 +24,7 @@ namespace sinkd {
 
 class JsonAnalysis {
  public:
-  // Until then, answers are 503 with SERVER_STARTING.
+  // Before this is called, responses are 503 with SERVER_STARTING.
   void Open(std::shared_ptr<grpc::Channel> channel, LocalCallers& callers);
 
   // An HttpApi::analyze.

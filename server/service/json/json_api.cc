@@ -27,7 +27,7 @@ constexpr std::chrono::seconds kLongestFold{60};
 constexpr char kDescription[] = "openapi.yaml";
 constexpr char kYaml[] = "application/yaml";
 
-// What stands for {id}; nullopt when it is another path.
+// The value of {id}; nullopt if the path is another one.
 std::optional<std::string> Match(const std::string& path, std::span<const std::string> segments) {
   const std::vector<std::string> parts = absl::StrSplit(path, '/');
   if (parts.size() != segments.size()) return std::nullopt;
@@ -81,7 +81,7 @@ HttpApi JsonApi::Bind() {
 HttpAnswer JsonApi::Answer(const HttpQuery& query, const std::stop_token& stop) {
   absl::StatusOr<HttpAnswer> answer = Contained([&] { return Make(query, stop); });
   if (answer.ok()) return *std::move(answer);
-  // Who went away hears nothing; who is told to go hears why.
+  // Clients that disconnected get no response, so a cancelled call means that the server stops.
   absl::Status error = absl::IsCancelled(answer.status()) ? ServerStopping() : answer.status();
   if (store_ != nullptr) error = NameNearestRun(*store_, std::move(error));
   HttpAnswer refused = ErrorAnswer(error);

@@ -1,10 +1,10 @@
-// JsonApi: models and runs as JSON over HTTP, read only - what docs/openapi.yaml describes.
+// JsonApi: models and runs as JSON over HTTP, read-only. docs/openapi.yaml describes it.
 //
-// Bodies are the JSON mapping of the messages that the gRPC methods answer with, errors that of
-// google.rpc.Status. Summaries, which read whole runs, are made three at a time on threads of their
-// own, and take a minute at most; one caller has his share of them.
+// Bodies are the JSON form of the gRPC methods' response messages, errors that of
+// google.rpc.Status. Summaries read whole runs, so they run on three separate threads, may take a
+// minute, and are shared fairly between callers.
 //
-// Ownership: borrows what it is given; owns its threads. To outlive whoever calls it.
+// Ownership: borrows its arguments; owns its threads. Must outlive its callers.
 // Thread-safety: all methods may be called from any thread, several at once.
 #pragma once
 
@@ -24,12 +24,12 @@ namespace sinkd {
 
 class JsonApi {
  public:
-  // `store` null: the server keeps no runs.
+  // `store` null: the server stores no runs.
   JsonApi(ModelCatalog& catalog, RunStore* store, int64_t max_caller_percent = 100);
 
   HttpAnswer Answer(const HttpQuery& query, const std::stop_token& stop);
 
-  // Its functions that read, bound to this.
+  // The functions of the read-only API, bound to this object.
   HttpApi Bind();
 
  private:

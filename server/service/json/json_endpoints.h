@@ -1,4 +1,4 @@
-// JsonEndpoints: the paths of the JSON API, each with its parameters and what answers it.
+// JsonEndpoints: the paths of the JSON API, with their parameters and handlers.
 //
 // Thread-safety: the table is constant; its functions may be called from any thread.
 #pragma once
@@ -19,20 +19,20 @@ namespace sinkd {
 
 struct JsonCall {
   ModelCatalog& catalog;
-  RunStore* store;        // null: the server keeps no runs
-  const std::string& id;  // what stands for {id} in the path
+  RunStore* store;        // null: the server stores no runs
+  const std::string& id;  // the value of {id} in the path
   const JsonParameters& parameters;
   const std::stop_token& stop;
 };
 
-// How much of the server an answer takes.
+// How expensive a response is.
 enum class Weight { kLight, kFold };
 
 struct JsonEndpoint {
-  std::string path;  // past /api/v1/, "runs/{id}"
+  std::string path;  // after /api/v1/, e.g. "runs/{id}"
   std::vector<ParameterRule> parameters;
   Weight weight = Weight::kLight;
-  // The body. Errors: those of the gRPC method that answers the same.
+  // Returns the body. Errors: those of the corresponding gRPC method.
   absl::StatusOr<std::string> (*body)(const JsonCall& call);
 };
 

@@ -1,6 +1,6 @@
-// JsonParameters: the query of a request to the JSON API, checked whole before it is used: a name
-// that the endpoint does not know, a value of another type and a name that comes twice are refused
-// by name.
+// JsonParameters: the query parameters of a request to the JSON API. All are checked before any is
+// used: unknown names, values of the wrong type and repeated names are errors that name the
+// parameter.
 //
 // Thread-safety: values.
 // Errors: INVALID_ARGUMENT UNKNOWN_PARAMETER, REPEATED_PARAMETER, INVALID_PARAMETER.
@@ -26,7 +26,7 @@ enum class ParameterType {
   kNumber,  // a whole number within the rule's bounds
   kTime,    // RFC 3339
   kModel,   // models/{id}
-  kRun,     // the id of a run; may come several times
+  kRun,     // the id of a run; may be repeated
   kLabels,  // every parameter "label.KEY"; the rule's name is "label."
 };
 
@@ -42,7 +42,7 @@ class JsonParameters {
   static absl::StatusOr<JsonParameters> Read(const HttpQuery& query,
                                              std::span<const ParameterRule> rules);
 
-  // nullopt when it was not given; of rules' types.
+  // nullopt if absent. Types are those of the rules.
   std::optional<std::string> Text(std::string_view name) const;
   std::optional<int64_t> Number(std::string_view name) const;
   std::optional<google::protobuf::Timestamp> Time(std::string_view name) const;

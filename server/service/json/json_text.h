@@ -1,4 +1,4 @@
-// JsonText: messages and errors as the JSON that the protocol's JSON mapping makes of them.
+// JsonText: messages and errors as JSON, by protobuf's JSON mapping.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -16,11 +16,11 @@ namespace sinkd {
 
 inline constexpr char kJsonType[] = "application/json";
 
-// The same message always gives the same text. INTERNAL for text that is not UTF-8.
+// Deterministic: equal messages give equal text. INTERNAL for text that is not UTF-8.
 absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message);
 
-// An error as an answer: a google.rpc.Status under the HTTP status of its code, with Retry-After
-// where retrying can help.
+// An error response: a google.rpc.Status with the HTTP status of its code, and Retry-After if
+// retrying can help.
 HttpAnswer ErrorAnswer(const absl::Status& error);
 HttpAnswer ErrorAnswer(const google::rpc::Status& error);
 

@@ -1,4 +1,4 @@
-// OpenApi: docs/openapi.yaml, the description of the JSON API, as the server hands it out.
+// OpenApi: the text of docs/openapi.yaml, which describes the JSON API.
 //
 // Thread-safety: a constant.
 #pragma once

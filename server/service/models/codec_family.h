@@ -1,4 +1,4 @@
-// CodecFamily: what is known of the model families, struct to proto.
+// CodecFamily: facts about the model families, from struct to proto.
 //
 // Thread-safety: pure functions.
 #pragma once

@@ -74,7 +74,7 @@ absl::StatusOr<ActivationQuantization> DecodeActivations(sinks::v1::ActivationQu
   }
 }
 
-// Loads and plans ask in the same words.
+// LoadModel and PlanModel have the same fields.
 template <typename Request>
 absl::StatusOr<LoadOptions> DecodeOptionsOf(const Request& request, const LoadOptions& defaults) {
   LoadOptions out = defaults;
@@ -102,12 +102,12 @@ absl::StatusOr<std::string> DecodeModelName(const std::string& name, const std::
                     "that is called ",
                     id);
   }
-  return InvalidArgument(
-      name.empty() ? absl::StrCat(field, " is missing") : absl::StrCat(field, " is no model name"),
-      {.reason = "INVALID_MODEL_NAME",
-       .subject = field,
-       .value = Shorten(name),
-       .fix = std::move(fix)});
+  return InvalidArgument(name.empty() ? absl::StrCat(field, " is missing")
+                                      : absl::StrCat(field, " is not a model name"),
+                         {.reason = "INVALID_MODEL_NAME",
+                          .subject = field,
+                          .value = Shorten(name),
+                          .fix = std::move(fix)});
 }
 
 absl::StatusOr<LoadOptions> DecodeLoadOptions(const sinks::v1::LoadModelRequest& request,

@@ -14,10 +14,10 @@
 
 namespace sinkd {
 
-// The id in the resource name `models/{id}`; `field` is where the name stood.
+// The id in the resource name `models/{id}`; `field` is the name's path in the request.
 absl::StatusOr<std::string> DecodeModelName(const std::string& name, const std::string& field);
 
-// How to load, `defaults` where the request is silent.
+// The load options of the request; `defaults` apply to absent fields.
 absl::StatusOr<LoadOptions> DecodeLoadOptions(const sinks::v1::LoadModelRequest& request,
                                               const LoadOptions& defaults);
 absl::StatusOr<LoadOptions> DecodeLoadOptions(const sinks::v1::PlanModelRequest& request,
@@ -29,7 +29,7 @@ sinks::v1::Residency EncodeResidency(Residency residency);
 
 sinks::v1::Model EncodeModel(const ModelEntry& entry);
 
-// What a message says of a decoder: Model and ModelPlan have the same fields for it.
+// Fills in the fields about the decoder, which Model and ModelPlan have in common.
 template <typename Message>
 void EncodeDecoder(const DecoderSpec& spec, Message* out) {
   out->set_architecture(spec.architecture);
@@ -45,7 +45,7 @@ void EncodeDecoder(const DecoderSpec& spec, Message* out) {
   out->set_max_positions(static_cast<int32_t>(spec.max_positions));
 }
 
-// INVALID_ARGUMENT unless `field` is 1 to `largest`; `unsaid` is what leaving it out means.
+// INVALID_ARGUMENT unless `field` is 1 to `largest`; `unsaid` describes an absent field.
 absl::Status CheckRange(int32_t value, int32_t largest, const std::string& reason,
                         const std::string& field, int32_t unsaid);
 

@@ -94,11 +94,11 @@ absl::StatusOr<sinks::v1::PlanModelResponse> EncodePlan(const PlanRequest& reque
       return tensor.name == request.after;
     });
     if (last == plan.tensors.end()) {
-      return InvalidArgument("page_token is none of this checkpoint",
+      return InvalidArgument("page_token does not belong to this checkpoint",
                              {.reason = "INVALID_PAGE_TOKEN",
                               .subject = "page_token",
                               .value = Shorten(request.after),
-                              .fix = "use next_page_token of the page before, or begin anew"});
+                              .fix = "use next_page_token of the previous page, or start again"});
     }
     begin = last + 1;
   }

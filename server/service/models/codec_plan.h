@@ -20,15 +20,15 @@ struct PlanRequest {
   LoadOptions options;
   int64_t positions = 0;
   size_t page_size = 0;
-  std::string after;  // the tensor that ends the page before; empty: the first page
+  std::string after;  // the last tensor of the previous page; empty: the first page
 };
 
-// `defaults` where the request is silent on how to load.
+// `defaults` apply to absent load options.
 absl::StatusOr<PlanRequest> DecodePlanRequest(const sinks::v1::PlanModelRequest& request,
                                               const LoadOptions& defaults);
 
-// The page of `planned` that `request` asks for. INVALID_ARGUMENT when it begins after a tensor
-// that the plan has not.
+// The requested page of `planned`. INVALID_ARGUMENT if it begins after a tensor that is not in the
+// plan.
 absl::StatusOr<sinks::v1::PlanModelResponse> EncodePlan(const PlanRequest& request,
                                                         const PlannedLoad& planned);
 

@@ -1,8 +1,8 @@
-// LoadStream: one LoadModel call. The load runs on a thread of the load executor; progress that
-// comes while a write is under way is told as one message, the latest.
+// LoadStream: one LoadModel call. The load runs on a thread of the load executor. Progress that
+// arrives during a write is merged: only the latest message is sent.
 //
-// A client that goes away abandons the load (models/registry.h says what becomes of followers).
-// Thread-safety: as call.h has it.
+// A client that disconnects abandons the load (models/registry.h describes its followers).
+// Thread-safety: see call.h.
 #pragma once
 
 #include <memory>
@@ -35,9 +35,9 @@ class LoadStream final : public Call {
   ModelCatalog& catalog_;
   std::unique_ptr<Executor::Stream> slot_;
   std::string id_;
-  sinks::v1::LoadModelResponse written_;  // what was written last
+  sinks::v1::LoadModelResponse written_;  // the last message written
   std::optional<sinks::v1::LoadModelResponse> next_;
-  bool loaded_ = false;  // next_, or what was written last, is the last message
+  bool loaded_ = false;  // next_, or written_, is the last message
 };
 
 }  // namespace sinkd

@@ -1,5 +1,5 @@
-// ModelCatalog: what the services need of the models, and no more, so that they can be tested
-// without an engine. registry_catalog.h is the real one.
+// ModelCatalog: the interface through which services use models, so that they can be tested without
+// an engine. registry_catalog.h implements it.
 //
 // Thread-safety: all methods may be called from any thread.
 #pragma once
@@ -25,29 +25,29 @@
 
 namespace sinkd {
 
-// A model in memory. Holding the pointer keeps it there.
+// A model in memory. Holding the pointer keeps it loaded.
 class SampleRunner {
  public:
   virtual ~SampleRunner() = default;
   virtual const ModelInfo& info() const = 0;
 
-  // As EncodeSample; FAILED_PRECONDITION when the checkpoint lacks the tokenizer or template.
+  // See EncodeSample. FAILED_PRECONDITION if the checkpoint lacks the tokenizer or template.
   virtual absl::StatusOr<EncodedSample> Encode(const SampleInput& input, std::string_view date,
                                                const EncodeLimit& limit) const = 0;
   virtual std::string TokenText(int32_t id) const = 0;
 
-  // As Model::Run; RESOURCE_EXHAUSTED when the device's memory budget has no room for the pass,
-  // naming what it takes, what there is and the ways out.
+  // See Model::Run. RESOURCE_EXHAUSTED if the device's memory budget has no room for the pass, with
+  // the memory needed, the memory available and fixes.
   virtual absl::StatusOr<std::vector<Trace>> Run(std::span<const TokenIds> batch,
                                                  const TraceRequest& request,
                                                  std::stop_token stop) const = 0;
 
-  // As NewStudy over this model, which the study borrows.
+  // See NewStudy. The study borrows this model.
   virtual std::unique_ptr<Study> StartStudy(v1::RunStudyRequest request,
                                             std::vector<StudySample> samples) const = 0;
 };
 
-// Methods as those of Registry.
+// The methods are those of Registry.
 class ModelCatalog {
  public:
   virtual ~ModelCatalog() = default;
@@ -63,7 +63,7 @@ class ModelCatalog {
   virtual absl::StatusOr<std::shared_ptr<const SampleRunner>> Acquire(
       std::string_view id) const = 0;
   virtual const LoadOptions& defaults() const = 0;
-  virtual std::vector<MemorySnapshot> Memory() const = 0;  // as MemoryBudget::Snapshot
+  virtual std::vector<MemorySnapshot> Memory() const = 0;  // see MemoryBudget::Snapshot
 };
 
 }  // namespace sinkd

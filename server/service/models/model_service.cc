@@ -94,11 +94,11 @@ absl::StatusOr<sinks::v1::ListModelsResponse> PageOfModels(
   // A token is the last id of the page before, so that it outlives changes of the folder.
   const std::string& token = request.page_token();
   if (!token.empty() && !IsModelId(token)) {
-    return InvalidArgument("page_token is none of ours",
+    return InvalidArgument("page_token is invalid",
                            {.reason = "INVALID_PAGE_TOKEN",
                             .subject = "page_token",
                             .value = Shorten(token),
-                            .fix = "use next_page_token of the page before"});
+                            .fix = "use next_page_token of the previous page"});
   }
   const auto begin =
       std::find_if(entries.begin(), entries.end(),

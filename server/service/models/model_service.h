@@ -1,7 +1,7 @@
-// ModelService: the gRPC face of the models. Whatever reads disk or frees memory runs on threads of
-// its own, never on gRPC's.
+// ModelService: the gRPC service of models. Reading disks and freeing memory happens on the
+// service's threads, never on gRPC's.
 //
-// Ownership: borrows what it is given, all of which must outlive the grpc::Server.
+// Ownership: borrows its arguments, all of which must outlive the grpc::Server.
 // Thread-safety: called by gRPC from any thread.
 #pragma once
 
@@ -20,16 +20,16 @@ class ModelService final : public CallService {
  public:
   ModelService(ModelCatalog& catalog, const CallResources& calls);
 
-  void Shutdown();  // ends what waits, joins the threads
+  void Shutdown();  // drops waiting work and joins the threads
 
  private:
   Executor loads_;
   Executor queries_;
-  Executor plans_;  // apart, since a plan reads every header of a checkpoint
+  Executor plans_;  // separate: a plan reads all headers of a checkpoint
 };
 
-// The page of `entries` (by id) that `request` asks for. INVALID_ARGUMENT for a page size or token
-// that is not one.
+// The requested page of `entries`, which are in the order of their ids. INVALID_ARGUMENT for an
+// invalid page size or token.
 absl::StatusOr<sinks::v1::ListModelsResponse> PageOfModels(
     const sinks::v1::ListModelsRequest& request, const std::vector<ModelEntry>& entries);
 

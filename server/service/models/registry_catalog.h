@@ -1,6 +1,6 @@
-// RegistryCatalog: the models of a Registry, as the services see them.
+// RegistryCatalog: the ModelCatalog of a Registry.
 //
-// Ownership: borrows the registry; runners keep their model alive by themselves.
+// Ownership: borrows the registry; runners keep their model alive.
 // Thread-safety: all methods may be called from any thread.
 #pragma once
 

@@ -1,6 +1,6 @@
-// MechanismService: the gRPC face of the studies; each call is a StudyStream.
+// MechanismService: the gRPC service of studies; each call is a StudyStream.
 //
-// Ownership: borrows what its resources name, all of which must outlive the grpc::Server.
+// Ownership: borrows its resources, all of which must outlive the grpc::Server.
 // Thread-safety: called by gRPC from any thread.
 #pragma once
 

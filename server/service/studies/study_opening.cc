@@ -29,7 +29,7 @@ absl::Status CheckSize(int64_t bytes, const std::string& field, const std::strin
                          {.reason = "REPORT_TOO_LARGE", .subject = field, .fix = fix});
 }
 
-// The two parts of a report whose size grows with a product of what is asked for.
+// Checks the two parts of a report whose size is a product of parameters.
 absl::Status CheckReportSize(const v1::RunStudyRequest& request, int64_t samples, int64_t blocks) {
   if (request.has_massive()) {
     const int64_t rows = blocks * (1 + (request.massive().per_sample() ? samples : 0));

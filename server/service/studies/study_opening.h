@@ -1,5 +1,5 @@
-// StudyOpening: from a request to a StudyPlan, the answer that tells the client what it is, and
-// when its time is up.
+// StudyOpening: turns a request into a StudyPlan, into the response that describes it, and into the
+// time at which the study must end.
 //
 // Thread-safety: pure functions over shared resources.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace sinkd {
 
-// No report is larger; clients raise their limit on messages, 4 MiB by default, to this.
+// The largest report; clients raise their limit on messages (default 4 MiB) to this.
 inline constexpr int64_t kMaxReportBytes = int64_t{64} << 20;
 inline constexpr int64_t kMaxStudySamples = 10000;
 
@@ -35,8 +35,8 @@ struct StudyPlan {
   std::unique_ptr<Executor::Stream> cpu;     // one sample to encode, or the report
 };
 
-// Checks a request whose `samples` were taken out of it, fills in its defaults, takes hold of its
-// model and of places in the queues. Errors as the proto says of RunStudy.
+// Checks a request without its samples, fills in defaults, acquires the model and reserves slots in
+// the queues. Errors: see RunStudy in the proto.
 absl::StatusOr<StudyPlan> OpenStudy(sinks::v1::RunStudyRequest message, int64_t samples,
                                     const StreamResources& resources, const StreamLimits& limits,
                                     const Caller& caller);
@@ -44,8 +44,8 @@ absl::StatusOr<StudyPlan> OpenStudy(sinks::v1::RunStudyRequest message, int64_t 
 sinks::v1::StudyStarted DescribeStudy(const StudyPlan& plan, const StreamLimits& limits,
                                       const std::string& request_id);
 
-// When a study stops and reports what it has: after its budget, or a moment before the deadline,
-// 5% of the time until then but 0.2 to 2 seconds. time_point::max(): never.
+// When a study stops and reports what it has: at the end of its budget, or shortly before the
+// deadline (5% of the time until then, 0.2 to 2 seconds). time_point::max(): never.
 Executor::Clock::time_point EndOfStudy(
     Executor::Clock::time_point now, Executor::Clock::time_point deadline,
     const std::optional<std::chrono::duration<double>>& time_budget);

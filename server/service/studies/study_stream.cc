@@ -25,7 +25,7 @@ sinks::v1::StudyProgress EncodeProgress(const StepCount& count) {
   return out;
 }
 
-// The text at fault, when that is why `request` could not be parsed further.
+// The error for `request`, naming the invalid text if that is why parsing stopped.
 absl::Status MalformedRequest(const sinks::v1::RunStudyRequest& request) {
   const int last = request.samples_size() - 1;
   if (last >= 0) {

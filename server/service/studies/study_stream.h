@@ -1,15 +1,15 @@
-// StudyStream: one RunStudy call. Encodes the samples on the CPU executor, takes the study's steps
-// on the model's device, each queued up behind other streams, and answers with the report.
+// StudyStream: one RunStudy call. Encodes the samples on the CPU executor, runs the study's steps
+// on the model's device, each queued fairly with other streams, and sends the report.
 //
 //   started, then progress and errors of samples, then the report
 //
-// Progress that comes while a write is under way, or too soon, is told as one message, the latest.
-// Run: with a run, its samples are read first when the call brings none, and the report is kept
-// with it before it is sent. End: whatever ends the call sets the stop token, and so does the end
-// of the study's time, which makes the report partial. Exactly one job is outstanding until the
-// report is made.
+// Progress that arrives during a write, or too soon, is merged: only the latest message is sent.
+// Run: if the call names a run and brings no samples, the run's are read first. The report is
+// stored with the run before it is sent. End: whatever ends the call triggers the stop token. So
+// does the end of the study's time, which makes the report partial. Exactly one job is outstanding
+// until the report is made.
 //
-// Thread-safety: as call.h has it; the samples and the study belong to the outstanding job.
+// Thread-safety: see call.h; the samples and the study belong to the outstanding job.
 #pragma once
 
 #include <chrono>
@@ -51,18 +51,18 @@ class StudyStream final : public Call {
   void Ended() override;
   CallRecord::Work Done() override;
 
-  // Jobs: run without the lock.
+  // Jobs, which run without the lock.
   absl::Status EncodeNext();
   absl::Status Step();
   absl::Status MakeReport();
-  absl::Status TakeRun();     // on a thread that may wait for the store, as is
-  absl::Status KeepReport();  // this
+  absl::Status TakeRun();     // these two run on a thread that may
+  absl::Status KeepReport();  // wait for the store
   absl::Status Publish(absl::Status kept);
 
   absl::StatusOr<EncodedSample> Encode(sinks::v1::Sample&& sample) const;
   void TimeIsUp();
 
-  // Under the lock, all of them.
+  // All of these need the lock.
   absl::Status Open();
   void WatchTime();
   void QueueWork(Executor::Stream& stream, Work work);
@@ -87,9 +87,9 @@ class StudyStream final : public Call {
   std::vector<StudySample> samples_;  // encoded, until the study has them
   std::unique_ptr<Study> study_;
   Phase phase_ = Phase::kEncoding;
-  bool stepping_ = false;  // a step runs
+  bool stepping_ = false;  // a step is running
   bool time_is_up_ = false;
-  std::string_view time_limit_;  // what ends the study's time
+  std::string_view time_limit_;  // the limit that ends the study: budget or deadline
   size_t encoded_ = 0;           // samples, usable or not
   int64_t usable_ = 0;           // samples
   absl::Status first_error_;     // of a sample
@@ -103,9 +103,9 @@ class StudyStream final : public Call {
   SteadyClock::time_point last_progress_;
   int64_t reported_samples_ = 0;
   int64_t reported_tokens_ = 0;
-  std::optional<absl::Status> outcome_;  // how the call ends once all is written
+  std::optional<absl::Status> outcome_;  // the call's status once all is written
 
-  grpc::Alarm end_of_time_;  // last, so that it is gone before what it uses
+  grpc::Alarm end_of_time_;  // last: destroyed before what it uses
 };
 
 }  // namespace sinkd

@@ -212,7 +212,8 @@ absl::Status ReadPlace(GgufCursor& cursor, int64_t alignment, GgufTensor& tensor
   SINKD_ASSIGN_OR_RETURN(tensor.offset, ReadInteger<uint64_t>(cursor));
   if (tensor.offset % alignment != 0) {
     return cursor.Error(StrCat("begins at byte ", tensor.offset,
-                               " of the data, which is no multiple of the alignment ", alignment));
+                               " of the data, which is not a multiple of the alignment ",
+                               alignment));
   }
   return absl::OkStatus();
 }

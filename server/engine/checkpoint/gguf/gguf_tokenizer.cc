@@ -295,7 +295,7 @@ absl::StatusOr<Json> PostProcessor(const GgufMetadata& metadata, const GgufVocab
        {std::tuple(bos, vocabulary.bos, "bos"), std::tuple(eos, vocabulary.eos, "eos")}) {
     if (!said || id) continue;
     return metadata.Error(StrCat("tokenizer.ggml.add_", name, "_token"),
-                          StrCat("is true, and there is no tokenizer.ggml.", name, "_token_id"),
+                          StrCat("is true, but there is no tokenizer.ggml.", name, "_token_id"),
                           kBesides);
   }
   if (!bos && !eos) return Json();

@@ -109,14 +109,14 @@ absl::StatusOr<GgufVocabulary> ReadByteLevelVocabulary(const GgufMetadata& metad
     const std::string& merge = merges[i];
     const size_t blank = merge.find(' ');
     if (blank == std::string::npos || merge.find(' ', blank + 1) != std::string::npos) {
-      return metadata.Error(kMerges, StrCat("item ", i, " is no pair"), kFix);
+      return metadata.Error(kMerges, StrCat("item ", i, " is not a pair"), kFix);
     }
     std::string left = merge.substr(0, blank);
     std::string right = merge.substr(blank + 1);
     for (const std::string& part : {left, right, left + right}) {
       if (ids.count(part) == 0) {
         return metadata.Error(
-            kMerges, StrCat("item ", i, " names ", Shorten(part), ", which is no token"), kFix);
+            kMerges, StrCat("item ", i, " names ", Shorten(part), ", which is not a token"), kFix);
       }
     }
     vocabulary.merges.emplace_back(std::move(left), std::move(right));

@@ -17,18 +17,18 @@ enum class ActivationRounding { kNone, kInt8, kFp8 };
 
 struct ActivationScheme {
   ActivationRounding rounding = ActivationRounding::kNone;
-  int64_t group = 0;  // inputs of a token that share a scale; 0: all of them
+  int64_t group = 0;  // inputs of a token that share a scale; 0: all
 
   bool operator==(const ActivationScheme&) const = default;
 };
 
-// What a quantization_config says.
+// The contents of a quantization_config.
 struct StoredActivations {
   ActivationScheme scheme;
   std::string other;  // a scheme that cannot be applied, for people
 };
 
-// By `method`, of compressed-tensors and fp8.
+// For the methods compressed-tensors and fp8.
 absl::StatusOr<StoredActivations> ReadActivations(const ConfigReader& config,
                                                   std::string_view method);
 

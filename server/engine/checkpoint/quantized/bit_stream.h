@@ -1,5 +1,5 @@
-// Integers of a few bits, one after the other from the lowest bit of 32-bit words on; one may begin
-// in one word and end in the next.
+// Integers of a few bits, packed without gaps from the lowest bit of 32-bit words; an integer may
+// span two words.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace sinkd {
 
-// Words that `count` integers of `bits` bits take.
+// Number of words that hold `count` integers of `bits` bits.
 inline int64_t WordsOf(int64_t count, int64_t bits) {
   return (count * bits + 31) / 32;
 }

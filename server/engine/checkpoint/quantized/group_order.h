@@ -1,5 +1,5 @@
-// GroupOrder: which group of inputs, that share a scale, each input belongs to: its neighbours, or
-// those that a tensor says.
+// GroupOrder: the group of each input. Inputs of a group share a scale. Groups are consecutive
+// inputs, or given by a tensor (g_idx).
 //
 // Thread-safety: plain value. Errors: FAILED_PRECONDITION naming the tensor.
 #pragma once
@@ -17,7 +17,7 @@ namespace sinkd {
 
 class GroupOrder {
  public:
-  // Of `columns` inputs in `groups` groups of `size`; `part` is the tensor [columns], if there is
+  // For `columns` inputs in `groups` groups of `size`; `part` is the tensor [columns], if there is
   // one.
   static absl::StatusOr<GroupOrder> Of(const ModuleTensors& module, std::string_view part,
                                        int64_t columns, int64_t groups, int64_t size) {
@@ -27,7 +27,7 @@ class GroupOrder {
     return order;
   }
 
-  // [columns] the group of each; 0 to groups - 1.
+  // [columns] the group of each input, 0 to groups - 1.
   absl::StatusOr<std::vector<int64_t>> Read() const {
     std::vector<int64_t> group_of(static_cast<size_t>(columns_));
     for (int64_t k = 0; k < columns_; ++k) group_of[static_cast<size_t>(k)] = k / size_;

@@ -1,7 +1,7 @@
-// ModuleTensors: the stored tensors of one module, by the last part of their names: of the module
-// "model.layers.0.mlp.down_proj", "qweight" and "scales".
+// ModuleTensors: the stored tensors of one module by the last part of their names, such as
+// "qweight" and "scales" of the module "model.layers.0.mlp.down_proj".
 //
-// Ownership: borrows the checkpoint's tensors. It notes which parts it was asked for.
+// Ownership: borrows the checkpoint's tensors. Records which parts were requested.
 // Thread-safety: none while a module is described; a StoredPart may be read from any thread.
 // Errors: FAILED_PRECONDITION (BAD_WEIGHTS) naming file and tensor.
 #pragma once
@@ -26,20 +26,20 @@ struct TensorLocation {
 };
 using TensorIndex = std::map<std::string, TensorLocation, std::less<>>;
 
-// A stored tensor whose dtype and shape were checked.
+// A stored tensor with checked dtype and shape.
 struct StoredPart {
   std::string name;
   TensorLocation location;
 
   const std::vector<int64_t>& shape() const { return location.entry->shape; }
-  int64_t size() const;  // values
+  int64_t size() const;  // number of values
 
   absl::StatusOr<std::vector<uint8_t>> Bytes() const;
-  // I32 values, as unsigned words.
+  // Reads I32 values as unsigned words.
   absl::StatusOr<std::vector<uint32_t>> Words() const;
-  // F32, F16, BF16, F8_E4M3 and F8_E8M0 as float32.
+  // Reads F32, F16, BF16, F8_E4M3 and F8_E8M0 as float32.
   absl::StatusOr<std::vector<float>> Floats() const;
-  // I32, I64.
+  // Reads I32 and I64.
   absl::StatusOr<std::vector<int64_t>> Integers() const;
 
   absl::Status Error(std::string_view what) const;
@@ -47,27 +47,27 @@ struct StoredPart {
 
 class ModuleTensors {
  public:
-  static constexpr int64_t kAny = -1;  // of a shape
+  static constexpr int64_t kAny = -1;  // in a shape
 
   ModuleTensors(const TensorIndex& tensors, std::string module)
       : tensors_(tensors), module_(std::move(module)) {}
 
   const std::string& module() const { return module_; }
   bool Has(std::string_view part) const;
-  std::string_view Dtype(std::string_view part) const;  // empty where there is no such part
+  std::string_view Dtype(std::string_view part) const;  // empty if there is no such part
 
-  // The part, of one of the dtypes and of the shape.
+  // The part, which must have one of the dtypes and the shape.
   absl::StatusOr<StoredPart> Part(std::string_view part,
                                   std::initializer_list<std::string_view> dtypes,
                                   const std::vector<int64_t>& shape) const;
-  // The same of any shape.
+  // The same with any shape.
   absl::StatusOr<StoredPart> Part(std::string_view part,
                                   std::initializer_list<std::string_view> dtypes) const;
 
-  // About the module's weight as a whole.
+  // An error about the module's weight as a whole.
   absl::Status Error(std::string_view what) const;
 
-  // Names of the tensors that were asked for and are there.
+  // Names of the requested tensors that exist.
   const std::set<std::string>& used() const { return used_; }
 
  private:

@@ -1,10 +1,10 @@
-// PackedMatrix: a weight [rows, columns] as a quantized checkpoint stores it, described from
-// headers alone and unpacked on demand. Each format is one file of this folder with one function
-// that describes a module's weight:
+// PackedMatrix: a weight [rows, columns] as stored by a quantized checkpoint. It is described from
+// headers alone and unpacked on demand. Each format is one file of this folder with a function that
+// describes a module's weight:
 //
 //   absl::StatusOr<PackedMatrix> DescribeGptq(const ModuleTensors&, const QuantizationConfig&);
 //
-// Values are those of the format's own dequantization computed in float32.
+// Values are those of the format's reference dequantization in float32.
 // Thread-safety: plain value; Open may be called from several threads.
 #pragma once
 
@@ -27,7 +27,7 @@ struct PackedMatrix {
   int64_t rows = 0;     // outputs
   int64_t columns = 0;  // inputs
   std::string format;   // "gptq 4 bits", for people
-  // Reads the packed bytes and what goes with them, and checks their values. FAILED_PRECONDITION
+  // Reads the packed values, scales and the other parts, and checks them. FAILED_PRECONDITION
   // naming file and tensor.
   std::function<absl::StatusOr<RowUnpacker>()> open;
 };
@@ -36,13 +36,13 @@ absl::StatusOr<PackedMatrix> DescribeGptq(const ModuleTensors& module,
                                           const QuantizationConfig& config);
 absl::StatusOr<PackedMatrix> DescribeAwq(const ModuleTensors& module,
                                          const QuantizationConfig& config);
-// compressed-tensors' integers of 1 to 8 bits in words of 32.
+// compressed-tensors' integers of 1 to 8 bits in 32-bit words.
 absl::StatusOr<PackedMatrix> DescribePackedIntegers(const ModuleTensors& module,
                                                     const QuantizationConfig& config);
 // NVFP4 and MXFP4 of compressed-tensors, NVFP4 of ModelOpt.
 absl::StatusOr<PackedMatrix> DescribeFp4(const ModuleTensors& module,
                                          const QuantizationConfig& config);
-// One FP8 number or int8 an entry, times the scale of its tensor, row, group or block.
+// One FP8 number or int8 per entry, times the scale of its tensor, row, group or block.
 absl::StatusOr<PackedMatrix> DescribeScaledBytes(const ModuleTensors& module,
                                                  const QuantizationConfig& config);
 // nf4, fp4 and int8 of bitsandbytes.

@@ -1,7 +1,7 @@
-// What config.json says about quantized weights.
+// The part of config.json about quantized weights.
 //
-// Thread-safety: pure functions. Errors: FAILED_PRECONDITION naming the key: QUANTIZED_WEIGHTS
-// where the method cannot be read, BAD_CONFIG where the key holds no such value.
+// Thread-safety: pure functions. Errors: FAILED_PRECONDITION naming the key: QUANTIZED_WEIGHTS if
+// the method is not supported, BAD_CONFIG if a value is invalid.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,20 @@ struct WeightScheme {
   int64_t bits = 0;
   std::string strategy;  // "tensor", "channel", "group", "block", "tensor_group"
   bool symmetric = true;
-  std::vector<double> block;  // of the strategy "block": rows and columns that share a scale
+  std::vector<double> block;  // for the strategy "block": rows and columns that share a scale
 };
 
 struct QuantizationConfig {
   std::string method;                 // "gptq", ...; empty: the weights are not quantized
-  int64_t bits = 0;                   // of gptq and awq
-  int64_t group_size = 0;             // of gptq and awq: inputs that share a scale; -1: all
-  bool adds_one = false;              // gptq's first format, which stores zero points less one
-  std::vector<double> block;          // of fp8: rows and columns that share a scale; empty: all
-  std::vector<WeightScheme> schemes;  // of compressed-tensors
+  int64_t bits = 0;                   // for gptq and awq
+  int64_t group_size = 0;             // for gptq and awq: inputs that share a scale; -1: all
+  bool adds_one = false;              // gptq's first format, which stores zero points minus one
+  std::vector<double> block;          // for fp8: rows and columns that share a scale; empty: all
+  std::vector<WeightScheme> schemes;  // for compressed-tensors
   StoredActivations activations;
 };
 
-// By quantization_config, also where it is nested in text_config or has its older name.
+// Reads quantization_config, also if it is nested in text_config or has its older name.
 absl::StatusOr<QuantizationConfig> ReadQuantization(const ConfigReader& config,
                                                     std::string_view model_type);
 

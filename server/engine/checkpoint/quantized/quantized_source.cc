@@ -99,7 +99,7 @@ absl::Status QuantizedSource::Add(const ModuleTensors& module, Matrices matrices
     replaced_.insert(part);
   }
   if (tensors.contains(name) && !replaced_.contains(name)) {
-    return module.Error("stands beside a plain weight of the same name");
+    return module.Error("exists beside a plain weight of the same name");
   }
   std::vector<int64_t> shape = {matrix.rows, matrix.columns};
   if (stacked) shape.insert(shape.begin(), count);

@@ -1,10 +1,10 @@
-// QuantizedSource: the weights of a checkpoint's quantized modules as plain float32 tensors, named
-// and shaped as the checkpoint that was quantized has them, unpacked as they are read.
+// QuantizedSource: the weights of a checkpoint's quantized modules as plain float32 tensors, with
+// the names and shapes of the original checkpoint, unpacked while they are read.
 //
-// The weights of experts that are stacked in one tensor have a first axis more. It holds the packed
-// bytes of one matrix at a time.
-// Ownership: borrows the files it reads from. Thread-safety: const methods may run on several
-// threads; they read one matrix after the other.
+// Weights of experts that are stacked in one tensor have an additional first axis. The packed bytes
+// of one matrix at a time are in memory.
+// Ownership: borrows its files. Thread-safety: const methods may run on several threads; they read
+// one matrix at a time.
 // Errors: FAILED_PRECONDITION naming file and tensor.
 #pragma once
 
@@ -27,7 +27,7 @@ namespace sinkd {
 
 class QuantizedSource final : public TensorSource {
  public:
-  // Describes every quantized module among `tensors`. Null where there is none.
+  // Describes every quantized module among `tensors`. Null if there is none.
   static absl::StatusOr<std::unique_ptr<QuantizedSource>> Open(const TensorIndex& tensors,
                                                                const QuantizationConfig& config,
                                                                std::stop_token stop);
@@ -38,11 +38,11 @@ class QuantizedSource final : public TensorSource {
   absl::Status Read(std::string_view tensor, int64_t offset, int64_t bytes,
                     void* out) const override;
 
-  // The stored tensors that these weights take the place of, and those that describe activations.
+  // The stored tensors that these weights replace, and those that describe activations.
   const std::set<std::string>& replaced() const { return replaced_; }
 
  private:
-  // One, or one an expert, all of the same shape.
+  // One, or one per expert, all of the same shape.
   using Matrices = std::vector<PackedMatrix>;
 
   struct Opened {

@@ -1,4 +1,4 @@
-// The weights of all experts in one tensor [experts, ...] a part, as one module an expert.
+// Weights of all experts, stored in one tensor [experts, ...] per part, as one module per expert.
 //
 // Ownership: borrows the checkpoint's tensors. Thread-safety: const methods may run on several
 // threads. Errors: FAILED_PRECONDITION naming file and tensor.
@@ -16,8 +16,8 @@
 
 namespace sinkd {
 
-// The parts of a module as those of one expert: tensors whose first axis is that of the experts
-// lose it, the others are shared.
+// The parts of one expert: tensors with an axis of experts are indexed by it, all others are
+// shared.
 class ExpertTensors final : public TensorSource {
  public:
   static absl::StatusOr<std::unique_ptr<ExpertTensors>> Of(const TensorIndex& tensors,

@@ -73,10 +73,10 @@ absl::Status RefuseQuantizedTensor(const std::filesystem::path& folder, std::str
 
 absl::Status RefuseQuantizedFolder(const std::filesystem::path& folder) {
   if (Exists(folder / kGptqFile)) {
-    return Refuse(kGptqFile, StrCat(kGptqFile, " stands beside weights"), "gptq");
+    return Refuse(kGptqFile, StrCat(kGptqFile, " exists beside weights"), "gptq");
   }
   if (Exists(folder / kAwqFile)) {
-    return Refuse(kAwqFile, StrCat(kAwqFile, " stands beside weights"), "awq");
+    return Refuse(kAwqFile, StrCat(kAwqFile, " exists beside weights"), "awq");
   }
   return absl::OkStatus();
 }

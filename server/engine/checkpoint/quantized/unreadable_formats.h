@@ -1,5 +1,5 @@
-// Quantized weights that cannot be read, known by config.json or, where that is silent, by the
-// names of tensors and files.
+// Recognizes unsupported quantized weights by config.json or, failing that, by the names of tensors
+// and files.
 //
 // Thread-safety: pure functions. Errors: FAILED_PRECONDITION (QUANTIZED_WEIGHTS) naming the method
 // and the fix.
@@ -14,15 +14,15 @@
 
 namespace sinkd {
 
-// Of the method or form `value` that `key` names.
+// The error for the method or form `value` of the key `key`.
 absl::Status Unreadable(const ConfigReader& quantization, std::string_view key,
                         std::string_view value);
 
-// By the name of the tensor `tensor` of `file`; OK for one that holds plain weights.
+// Judges by the name of the tensor `tensor` of `file`; OK for plain weights.
 absl::Status RefuseQuantizedTensor(const std::filesystem::path& folder, std::string_view file,
                                    std::string_view tensor);
 
-// By the files of a folder without weights of a known name.
+// Judges by the files of a folder without weights of a known name.
 absl::Status RefuseQuantizedFolder(const std::filesystem::path& folder);
 
 }  // namespace sinkd
