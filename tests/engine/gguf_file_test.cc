@@ -301,7 +301,7 @@ INSTANTIATE_TEST_SUITE_P(
                  {"general.architecture is missing"}},
         BadModel{"OtherArchitecture",
                  GgufBytes().String("general.architecture", "mamba"),
-                 {"general.architecture is mamba", "llama, olmo2, qwen2"}},
+                 {"general.architecture is mamba", "llama, olmo2, phi3, qwen2"}},
         BadModel{"ArchitectureNotText",
                  GgufBytes().Number("general.architecture", 1),
                  {"general.architecture is not a string"}},

@@ -107,6 +107,14 @@ def write_own_metadata(writer, config):
     if config.model_type == "gemma2":
         writer.add_attn_logit_softcapping(config.attn_logit_softcapping)
         writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    if config.model_type == "granite":
+        writer.add_attention_scale(config.attention_multiplier)
+        writer.add_embedding_scale(config.embedding_multiplier)
+        writer.add_residual_scale(config.residual_multiplier)
+        writer.add_logit_scale(config.logits_scaling)
+    if config.model_type == "phi3":
+        writer.add_sliding_window(config.sliding_window or 0)
+        writer.add_rope_scaling_orig_ctx_len(config.original_max_position_embeddings)
     experts = getattr(config, "num_local_experts", None) or getattr(config, "num_experts", None)
     if experts:
         writer.add_expert_count(experts)
@@ -127,7 +135,7 @@ def merge_experts(tensors):
         module, rest = name.split(".experts.")
         number, projection = rest.removesuffix(".weight").split(".")
         prefix = module.removeprefix("model.").replace("block_sparse_moe", "feed_forward")
-        target = f"{prefix}.experts.{projection}.weight" if "w" == projection[0] else f"{module}.experts.{projection}.weight"
+        target = f"{prefix if projection[0] == 'w' else module}.experts.{projection}.weight"
         merged.setdefault(target, {})[int(number)] = tensor
     return result | {name: torch.stack([of[e] for e in sorted(of)]) for name, of in merged.items()}
 
@@ -139,7 +147,7 @@ def write_metadata(writer, config):
     writer.add_feed_forward_length(config.intermediate_size)
     writer.add_rope_freq_base(config.rope_theta)
     head_size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-    writer.add_rope_dimension_count(head_size)
+    writer.add_rope_dimension_count(int(head_size * getattr(config, "partial_rotary_factor", 1)))
     writer.add_key_length(head_size)
     writer.add_value_length(head_size)
     write_own_metadata(writer, config)
@@ -179,14 +187,18 @@ def write_model(root, name, case, kind):
     head_size, scaling = write_metadata(writer, config)
     if scaling.get("rope_type") == "llama3":
         writer.add_tensor("rope_freqs.weight", llama3_factors(head_size, config.rope_theta, scaling))
+    if scaling.get("type") == "longrope":
+        for length in ("long", "short"):
+            factors = numpy.array(scaling[f"{length}_factor"], dtype=numpy.float32)
+            writer.add_tensor(f"rope_factors_{length}.weight", factors)
     names = gguf.get_tensor_name_map(gguf.MODEL_ARCH[architecture.upper()], config.num_hidden_layers)
     for source, tensor in merge_experts(model.state_dict()).items():
         if source == "lm_head.weight" and config.tie_word_embeddings:
             continue
         weight = tensor.numpy()
-        if architecture == "llama" and "q_proj" in source:
+        if architecture in INTERLEAVED and "q_proj" in source:
             weight = interleave(weight, heads)
-        if architecture == "llama" and "k_proj" in source:
+        if architecture in INTERLEAVED and "k_proj" in source:
             weight = interleave(weight, kv_heads)
         if case.family in ("gemma2", "gemma3_text") and source.endswith("norm.weight"):
             weight = weight + 1
@@ -202,6 +214,7 @@ def write_model(root, name, case, kind):
 
 # general.architecture, where it is not the model type.
 ARCHITECTURES = {"gemma3_text": "gemma3", "mixtral": "llama", "qwen2_moe": "qwen2moe", "qwen3_moe": "qwen3moe"}
+INTERLEAVED = ("granite", "llama")
 SIZES = {"vocab_size": tiny_models.VOCABULARY, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 3,
          "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 4096, "bos_token_id": 1,
          "eos_token_id": 2, "pad_token_id": 0}
@@ -210,8 +223,11 @@ EXPERTS = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 
 BASE = {
     "gemma2": {**GEMMA, "attn_logit_softcapping": 20.0, "final_logit_softcapping": 10.0},
     "gemma3_text": {**GEMMA, "num_hidden_layers": 7},
+    "granite": {"attention_multiplier": 0.2, "embedding_multiplier": 3.0, "residual_multiplier": 0.5,
+                "logits_scaling": 4.0},
     "mixtral": {"num_local_experts": 4, "num_experts_per_tok": 2, "head_dim": 16},
     "olmo2": {},
+    "phi3": {},
     "qwen2_moe": {**EXPERTS, "shared_expert_intermediate_size": 48},
     "qwen3_moe": {**EXPERTS, "head_dim": 16, "norm_topk_prob": True},
     "starcoder2": {},
@@ -227,6 +243,8 @@ def build(case):
 
 def model_cases():
     llama3 = {**tiny_models.LLAMA3, "original_max_position_embeddings": 8192}
+    longrope = {"type": "longrope", "short_factor": [1 + i / 8 for i in range(8)],
+                "long_factor": [2 + i / 4 for i in range(8)]}
     tiny = tiny_models.Case
     return {
         "llama_grouped": (tiny("", "llama", {"num_key_value_heads": 2}), Type.F32),
@@ -243,6 +261,10 @@ def model_cases():
         "gemma2": (tiny("", "gemma2", {}), Type.F32),
         "gemma3": (tiny("", "gemma3_text", {}), Type.BF16),
         "gemma3_linear": (tiny("", "gemma3_text", {"rope_scaling": {"rope_type": "linear", "factor": 8.0}}), Type.F16),
+        "granite": (tiny("", "granite", {}), Type.F32),
+        "phi3": (tiny("", "phi3", {"sliding_window": 40, "partial_rotary_factor": 0.5}), Type.Q8_0),
+        "phi3_longrope": (tiny("", "phi3", {"rope_scaling": longrope, "original_max_position_embeddings": 64}),
+                          Type.F32),
         "mixtral": (tiny("", "mixtral", {}), Type.Q8_0),
         "olmo2": (tiny("", "olmo2", {}), Type.F32),
         "qwen2_moe": (tiny("", "qwen2_moe", {}), Type.F32),

@@ -28,7 +28,9 @@ absl::StatusOr<int64_t> VocabularySize(const GgufFile& file, const std::string& 
   return file.metadata().Integer(prefix + "vocab_size");
 }
 
-absl::StatusOr<int64_t> HeadSize(const GgufMetadata& metadata, const std::string& prefix) {
+// `partial`: a part of each head's channels may rotate.
+absl::StatusOr<int64_t> HeadSize(const GgufMetadata& metadata, const std::string& prefix,
+                                 bool partial) {
   const std::string key = prefix + "attention.key_length";
   const std::string rotary = prefix + "rope.dimension_count";
   SINKD_ASSIGN_OR_RETURN(const int64_t hidden, metadata.Integer(prefix + "embedding_length"));
@@ -46,7 +48,7 @@ absl::StatusOr<int64_t> HeadSize(const GgufMetadata& metadata, const std::string
                           StrCat("is ", values, ", where keys have ", head_size), kUseCheckpoint);
   }
   SINKD_ASSIGN_OR_RETURN(const int64_t turned, metadata.IntegerOr(rotary, head_size));
-  if (turned != head_size) {
+  if (turned != head_size && !partial) {
     return metadata.Error(rotary, StrCat("is ", turned, ", not the head size ", head_size),
                           kUseCheckpoint);
   }
@@ -66,14 +68,16 @@ absl::Status AddSizes(const GgufMetadata& metadata, const std::string& prefix, J
   SINKD_ASSIGN_OR_RETURN(
       config["num_key_value_heads"],
       metadata.IntegerOr(prefix + "attention.head_count_kv", config["num_attention_heads"]));
-  SINKD_ASSIGN_OR_RETURN(config["head_dim"], HeadSize(metadata, prefix));
+  SINKD_ASSIGN_OR_RETURN(config["head_dim"],
+                         HeadSize(metadata, prefix, config["model_type"] == "phi3"));
   return absl::OkStatus();
 }
 
 // Whether AddOwnKeys makes a key of the config of this one, by which others compute otherwise.
 bool IsRead(std::string_view model_type, std::string_view key) {
   const bool windows = model_type == "gemma2" || model_type == "gemma3_text";
-  if (key == "attention.sliding_window") return windows;
+  if (key == "attention.sliding_window") return windows || model_type == "phi3";
+  if (key.ends_with("scale")) return model_type == "granite";
   return model_type == "gemma2" && key.ends_with("_softcapping");
 }
 
@@ -156,6 +160,32 @@ absl::Status AddGemma(const GgufMetadata& metadata, const std::string& prefix, J
   return absl::OkStatus();
 }
 
+absl::Status AddGranite(const GgufMetadata& metadata, const std::string& prefix, Json& config) {
+  const std::pair<const char*, const char*> kScales[] = {
+      {"attention.scale", "attention_multiplier"},
+      {"embedding_scale", "embedding_multiplier"},
+      {"residual_scale", "residual_multiplier"},
+      {"logit_scale", "logits_scaling"}};
+  for (const auto& [key, name] : kScales) {
+    SINKD_ASSIGN_OR_RETURN(config[name], metadata.Number(prefix + key));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddPhi3(const GgufMetadata& metadata, const std::string& prefix, Json& config) {
+  SINKD_ASSIGN_OR_RETURN(const int64_t window,
+                         metadata.IntegerOr(prefix + "attention.sliding_window", 0));
+  if (window > 0) config["sliding_window"] = window;
+  const auto head_size = config["head_dim"].get<int64_t>();
+  SINKD_ASSIGN_OR_RETURN(const int64_t turned,
+                         metadata.IntegerOr(prefix + "rope.dimension_count", head_size));
+  config["partial_rotary_factor"] = static_cast<double>(turned) / static_cast<double>(head_size);
+  SINKD_ASSIGN_OR_RETURN(config["original_max_position_embeddings"],
+                         metadata.IntegerOr(prefix + "rope.scaling.original_context_length",
+                                            config["max_position_embeddings"].get<int64_t>()));
+  return absl::OkStatus();
+}
+
 // What a model type has beside sizes and rotation.
 absl::Status AddOwnKeys(const GgufFile& file, const GgufArchitecture& known, Json& config) {
   const std::string prefix = StrCat(known.name, ".");
@@ -168,6 +198,8 @@ absl::Status AddOwnKeys(const GgufFile& file, const GgufArchitecture& known, Jso
   }
   if (type.starts_with("gemma")) return AddGemma(file.metadata(), prefix, config);
   config["hidden_act"] = type == "starcoder2" ? "gelu_pytorch_tanh" : "silu";
+  if (type == "granite") return AddGranite(file.metadata(), prefix, config);
+  if (type == "phi3") return AddPhi3(file.metadata(), prefix, config);
   return absl::OkStatus();
 }
 

@@ -59,6 +59,7 @@ const Names& OwnNames(std::string_view model_type) {
         {"ffn_up_exps", "block_sparse_moe.experts.{}.w3"},
         {"ffn_down_exps", "block_sparse_moe.experts.{}.w2"}}},
       {"olmo2", kNormsAround},
+      {"phi3", {{"attn_qkv", "self_attn.qkv_proj"}, {"ffn_up", "mlp.gate_up_proj"}}},
       {"qwen2_moe", kMixture},
       {"qwen3_moe", kMixture},
       {"starcoder2", {{"ffn_up", "mlp.c_fc"}, {"ffn_down", "mlp.c_proj"}}}};
@@ -72,9 +73,11 @@ std::span<const GgufArchitecture> GgufArchitectures() {
   static constexpr GgufArchitecture kArchitectures[] = {
       {.name = "gemma2", .model_type = "gemma2", .norms_plus_one = true},
       {.name = "gemma3", .model_type = "gemma3_text", .norms_plus_one = true},
+      {.name = "granite", .model_type = "granite", .interleaved = true},
       {.name = "llama", .model_type = "llama", .interleaved = true},
       {.name = "llama", .model_type = "mixtral", .interleaved = true, .mixture = true},
       {.name = "olmo2", .model_type = "olmo2"},
+      {.name = "phi3", .model_type = "phi3"},
       {.name = "qwen2", .model_type = "qwen2"},
       {.name = "qwen2moe", .model_type = "qwen2_moe", .mixture = true},
       {.name = "qwen3", .model_type = "qwen3"},

@@ -30,6 +30,33 @@ double Llama3Factor(double theta, int64_t head_size, int64_t i, double factor) {
   return 1 / ((1 - smooth) / factor + smooth);
 }
 
+absl::StatusOr<std::vector<float>> ReadVector(const GgufFile& file, const char* name) {
+  const auto found = file.tensors().find(name);
+  if (found == file.tensors().end() || found->second.type->type != GgufType::kF32 ||
+      found->second.shape.size() != 1) {
+    return FailedPrecondition(StrCat(file.name(), ": tensor ", name, ": is not a vector of F32"),
+                              {.reason = "BAD_GGUF", .subject = name, .fix = kUseCheckpoint});
+  }
+  const GgufTensor& tensor = found->second;
+  std::vector<uint8_t> bytes(static_cast<size_t>(tensor.bytes));
+  SINKD_RETURN_IF_ERROR(file.Read(tensor.offset, tensor.bytes, bytes.data()));
+  std::vector<float> values(static_cast<size_t>(tensor.row_values()));
+  Dequantize(*tensor.type, bytes.data(), tensor.row_values(), values.data());
+  return values;
+}
+
+// Two lists of factors; the number of tokens from which on the second one holds is no part of it.
+absl::StatusOr<Json> ReadLongrope(const GgufFile& file, const std::string& prefix) {
+  Json longrope = {{"type", "longrope"}};
+  SINKD_ASSIGN_OR_RETURN(longrope["short_factor"], ReadVector(file, kShortFactors));
+  SINKD_ASSIGN_OR_RETURN(longrope["long_factor"], ReadVector(file, kLongFactors));
+  const std::string factor = prefix + "attn_factor";
+  if (file.metadata().Has(factor)) {
+    SINKD_ASSIGN_OR_RETURN(longrope["attention_factor"], file.metadata().Number(factor));
+  }
+  return longrope;
+}
+
 // Finds the llama3 scaling whose factors the tensor holds.
 absl::StatusOr<Json> ReadFactors(const GgufFile& file, const GgufTensor& tensor, double theta,
                                  int64_t head_size) {
@@ -95,6 +122,7 @@ absl::StatusOr<Json> GgufRopeScaling(const GgufFile& file, const std::string& ar
   const GgufMetadata& metadata = file.metadata();
   const std::string prefix = architecture + ".rope.scaling.";
   SINKD_ASSIGN_OR_RETURN(std::string kind, metadata.TextOr(prefix + "type", "none"));
+  if (file.tensors().count(kLongFactors) > 0) return ReadLongrope(file, prefix);
   const auto factors = file.tensors().find(kRopeFactors);
   if (kind == "none" && factors != file.tensors().end()) {
     return ReadFactors(file, factors->second, theta, head_size);

@@ -15,6 +15,9 @@ namespace sinkd {
 // The tensor in which converters put the factors of the llama3 scaling, one for each pair.
 constexpr char kRopeFactors[] = "rope_freqs.weight";
 
+// Of phi3's scaling, for samples within the context in training and for longer ones.
+constexpr char kShortFactors[] = "rope_factors_short.weight";
+constexpr char kLongFactors[] = "rope_factors_long.weight";
 // null where there is no scaling. `theta` is the rotary base, `head_size` the channels that rotate.
 absl::StatusOr<nlohmann::json> GgufRopeScaling(const GgufFile& file,
                                                const std::string& architecture, double theta,

@@ -67,7 +67,9 @@ absl::Status GgufSource::AddTensors() {
   SINKD_ASSIGN_OR_RETURN(const int64_t kv_heads,
                          file_.metadata().IntegerOr(prefix + ".attention.head_count_kv", heads));
   for (const auto& [name, tensor] : file_.tensors()) {
-    if (name == kRopeFactors) continue;  // part of the configuration
+    if (name == kRopeFactors || name == kShortFactors || name == kLongFactors) {
+      continue;  // part of the configuration
+    }
     const GgufName target = TranslateGgufName(architecture, name);
     const int64_t interleaved = target.rows == GgufRows::kAsTheyAre    ? 0
                                 : target.rows == GgufRows::kQueryHeads ? heads
