@@ -9,7 +9,7 @@ CPP_FILES = git ls-files '*.cc' '*.h'
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup oracles configure build test check-numerics fuzz demo bench images check-images check-newcomer format lint clean
+.PHONY: help setup oracles configure build test check-numerics fuzz demo client bench images check-images check-newcomer format lint clean
 
 help: ## list these commands
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
@@ -38,9 +38,16 @@ fuzz: oracles ## fuzz every target, or TARGET, for ten minutes each, or MINUTES
 	@cmake --build --preset fuzz --parallel $(JOBS)
 	@SECONDS_EACH=$$((60 * $(or $(MINUTES),10))) tests/fuzz/run.sh build/fuzz $(TARGET)
 
-demo: configure ## build server and client, and run them on real prompts, end to end
+demo: configure ## build server and client, and run them on real prompts; KEEP=1 leaves the server up
 	@cmake --build --preset $(PRESET) --parallel $(JOBS) --target sinkd sinkctl
-	@deploy/demo/run.sh build/$(PRESET)
+	@KEEP='$(KEEP)' deploy/demo/run.sh build/$(PRESET)
+
+client: ## build sinkctl alone, one static program for any x86-64 Linux: build/client/sinkctl
+	@deploy/setup.sh client
+	@cmake --preset release -B build/client -DSINKD_CLIENT_ONLY=ON --log-level=WARNING
+	@cmake --build build/client --parallel $(JOBS) --target sinkctl_static
+	@cp build/client/client/cli/sinkctl_static build/client/sinkctl && strip build/client/sinkctl
+	@printf '%s: ' build/client/sinkctl && build/client/sinkctl --version
 
 bench: oracles ## build and run the benchmarks, docs/benchmarks.md; QUICK=1: a first look
 	@cmake --preset release -B $(BENCH_BUILD) -DSINKD_BUILD_TESTS=ON -DSINKD_BUILD_BENCHMARKS=ON --log-level=WARNING \

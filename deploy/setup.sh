@@ -4,6 +4,7 @@
 #   deploy/setup.sh [STAGE]
 #     build  the default: system packages, Rust and Node.js if missing, the CPU part of libtorch and the demo's
 #            model in .venv, and the packages that build the page
+#     client for building sinkctl alone: no libtorch, no Rust
 #     cuda   the same, and the libraries that the CUDA part of libtorch links
 #     image  for building container images: build, without the demo's model
 #     test   all of it, plus the oracles of the tests, a browser for the tests of the page, Helm for those of the
@@ -14,13 +15,16 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly stage=${1:-build}
-readonly build_packages=(
+readonly client_packages=(
   cmake ninja-build g++ pkg-config make git ccache mold
   libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
-  prometheus-cpp-dev libspdlog-dev libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
-  libboost-dev libboost-math-dev libsqlite3-dev libpq-dev libyaml-cpp-dev libssl-dev
-  libgtest-dev libgmock-dev libbenchmark-dev
+  libfmt-dev libcli11-dev nlohmann-json3-dev libssl-dev
   python3-venv python3-pip
+)
+readonly build_packages=(
+  prometheus-cpp-dev libspdlog-dev libtomlplusplus-dev
+  libboost-dev libboost-math-dev libsqlite3-dev libpq-dev libyaml-cpp-dev
+  libgtest-dev libgmock-dev libbenchmark-dev
 )
 readonly rust_packages=(cargo-web rustc-web)
 readonly node_packages=(nodejs npm)
@@ -80,7 +84,7 @@ install_system_packages() {
   for package in "$@"; do
     is_installed "$package" || missing+=("$package")
   done
-  has_rust || missing+=("${rust_packages[@]}")
+  [[ $stage == client ]] || has_rust || missing+=("${rust_packages[@]}")
   has_node || missing+=("${node_packages[@]}")
   [[ ${#missing[@]} -gt 0 ]] || return 0
 
@@ -100,7 +104,7 @@ install_system_packages() {
       esac
     done
   fi
-  has_rust || fail "Rust is still missing or too old: $(rustc --version 2>&1 || true)"
+  [[ $stage == client ]] || has_rust || fail "Rust is still missing or too old: $(rustc --version 2>&1 || true)"
 }
 
 create_python_environment() {
@@ -174,7 +178,7 @@ install_chart_tools() {
 }
 
 set_up_build() {
-  install_system_packages "${build_packages[@]}"
+  install_system_packages "${client_packages[@]}" "${build_packages[@]}"
   create_python_environment
   # torch's dependencies serve only its Python and CUDA parts.
   install_requirements build "libtorch and the demo's model (0.6 GB to download)" \
@@ -183,8 +187,16 @@ set_up_build() {
     say "that failed: sinkd will be built without its page"
 }
 
+set_up_client() {
+  install_system_packages "${client_packages[@]}"
+  create_python_environment
+  install_requirements client "the protocol's common messages" --no-deps googleapis-common-protos
+  install_node_packages $page "what the page is built with (25 MB to download)" ||
+    say "that failed: sinkctl will be built without \`report\`"
+}
+
 set_up_image() {
-  install_system_packages "${build_packages[@]}"
+  install_system_packages "${client_packages[@]}" "${build_packages[@]}"
   create_python_environment
   install_requirements image "libtorch (0.5 GB to download)" --no-deps -r "$libtorch"
   install_node_packages $page "what the page is built with (25 MB to download)" || fail "that failed"
@@ -208,7 +220,7 @@ set_up_test() {
 }
 
 case $stage in
-  build | cuda | image | test) "set_up_$stage" ;;
-  *) fail "no stage '$stage'; there are build, cuda, image and test" ;;
+  build | client | cuda | image | test) "set_up_$stage" ;;
+  *) fail "no stage '$stage'; there are build, client, cuda, image and test" ;;
 esac
 say "ready"

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# An end-to-end demo: a sinkd on free ports, two models, real prompts and responses, every analysis through sinkctl, the
-# metrics, and a clean stop. All numbers come from this run.
+# An end-to-end demo: a sinkd on free ports, two models, real prompts and responses, every analysis through sinkctl,
+# stored runs with studies to browse, the metrics, and a clean stop. All numbers come from this run.
 #
 #   deploy/demo/run.sh [BUILD]    BUILD: the build folder, default build/dev
+#
+# KEEP=1 leaves the server running at the end.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -14,6 +16,7 @@ readonly work=.demo
 readonly models=$work/models
 readonly log=$work/sinkd.log
 readonly ports=$work/ports.json
+readonly report=$work/report.html
 readonly samples=deploy/demo/samples.jsonl
 readonly real=smollm2-135m-instruct
 readonly planted=planted-table
@@ -88,6 +91,18 @@ bound() {
   "$python" -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$ports" "$1"
 }
 
+# Says whether a run has secondary sinks: say_secondary RUN MODEL.
+say_secondary() {
+  local count
+  count=$(run runs show "$1" -o json |
+    "$python" -c 'import json, sys; print(json.load(sys.stdin).get("secondarySinks", 0))')
+  if [[ $count == 0 ]]; then
+    printf '\n%s has only its primary sink in these texts: no token past the first is one.\n' "$2"
+  else
+    printf '\n%s has %d secondary sinks in these texts.\n' "$2" "$count"
+  fi
+}
+
 show_metrics() {
   local page
   page=$("$python" deploy/demo/fetch.py "$operations/metrics")
@@ -111,21 +126,25 @@ ask load "$planted"
 ask models
 
 heading "SmolLM2 on real prompts and responses: sinks, scores, levels, compensation"
-ask analyze "$real" --detect --scores --levels --compensation --input "$samples"
+ask analyze "$real" --detect --scores --levels --compensation --input "$samples" \
+  --run demo-smollm2 --label source=demo --portrait 12
+say_secondary demo-smollm2 "$real"
 
 heading "The same prompts on the planted checkpoint: secondary sinks with their text"
 ask detect "$planted" --input "$samples"
 ask scores "$planted" --input "$samples" --summary-only
 
-heading "Level histogram, regression and compensation of the planted checkpoint"
-ask levels "$planted" --input "$samples"
-ask regress "$planted" --input "$samples"
-ask compensation "$planted" --input "$samples"
+heading "Level histogram, regression and compensation of the planted checkpoint, kept as a run"
+ask analyze "$planted" --all --summary-only --input "$samples" --run demo-planted --label source=demo --portrait 12
+say_secondary demo-planted "$planted"
 
-heading "Keep a run: what it holds is not computed again, and sums up with others"
-ask levels "$planted" --input "$samples" --run demo --label source=demo --no-chart
+heading "Stored runs: nothing is computed again, and they sum up together"
 ask runs list
 ask runs summarize --label source=demo --by model --levels --no-chart
+
+heading "Why these sinks form: two studies, kept with the run"
+ask align "$planted" --run demo-planted
+ask steer "$planted" --run demo-planted
 
 heading "Are the sinks found the ones that were planted?"
 run detect "$planted" --input "$models/$planted/samples.jsonl" --output jsonl >"$work/found.jsonl"
@@ -133,6 +152,17 @@ run detect "$planted" --input "$models/$planted/samples.jsonl" --output jsonl >"
 
 heading "What the server counted"
 show_metrics
+
+heading "Browse the runs: text with its sinks marked, norms, levels, heads, studies"
+run report demo-planted demo-smollm2 --file "$report"
+printf 'as one file, which opens from disk: %s\n' "$PWD/$report"
+printf 'on the server:                      %s/#/runs/demo-planted\n' "$operations"
+if [[ -n ${KEEP:-} ]]; then
+  trap - EXIT
+  printf 'the server stays up: `kill %d` stops it\n' "$server"
+  exit 0
+fi
+printf 'the server stops now; `make demo KEEP=1` leaves it up\n'
 
 heading "Stop the server"
 kill -TERM "$server"
