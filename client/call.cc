@@ -56,6 +56,7 @@ ScopedCall::~ScopedCall() {
 absl::Status CallWithRetry(const RetryPolicy& policy, const CallOptions& options,
                            const std::function<grpc::Status(grpc::ClientContext*)>& attempt) {
   milliseconds next_wait = policy.first_wait;
+  const auto begin = std::chrono::steady_clock::now();
   for (int call = 1;; ++call) {
     absl::Status status;
     {
@@ -63,7 +64,9 @@ absl::Status CallWithRetry(const RetryPolicy& policy, const CallOptions& options
       status = FromGrpcStatus(attempt(scope.context()));
     }
     const bool cancelled = options.cancellation && options.cancellation->cancelled();
-    if (!absl::IsUnavailable(status) || call >= policy.attempts || cancelled) return status;
+    const bool enough =
+        call >= policy.attempts && std::chrono::steady_clock::now() - begin >= policy.at_least;
+    if (!absl::IsUnavailable(status) || enough || cancelled) return status;
     const milliseconds wait =
         std::max(next_wait, ReadErrorReport(status).retry_after.value_or(milliseconds(0)));
     if (!FitsBefore(options, wait)) return status;

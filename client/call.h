@@ -66,6 +66,8 @@ struct RetryPolicy {
   std::chrono::milliseconds first_wait{100};
   double growth = 2.0;  // ratio of each wait to the previous one
   std::chrono::milliseconds longest_wait{2000};
+  // Goes on until this long after the first call, even beyond `attempts`.
+  std::chrono::milliseconds at_least{0};
   // Replaces the real wait; for tests.
   std::function<void(std::chrono::milliseconds)> wait;
 };

@@ -60,7 +60,7 @@ std::string DescribeFailure(const absl::Status& status, const GlobalOptions& glo
       const std::string tls = TlsProblem(message, global.credentials);
       if (!tls.empty()) return cannot + client::MakePrintable(tls);
       return cannot + client::MakePrintable(message) +
-             "\n  is sinkd running there? --server or SINKD_SERVER names another address";
+             "\n  is sinkd running there? --server or SINKCTL_SERVER names another address";
     }
     case kExitDeadline:
       return text + "\n  --timeout gives it longer";

@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
     case Command::kCompletion:
       fmt::print("{}", sinkd::cli::CompletionScript(*app, invocation.shell));
       return sinkd::cli::kExitOk;
+    case Command::kHelp:  // has been said
     case Command::kVersion:
       fmt::print("sinkctl {}\n", SINKCTL_VERSION);
       return sinkd::cli::kExitOk;

@@ -3,7 +3,7 @@
 #
 #   release-gate.sh PROMPTS.jsonl NEW_MODEL OLD_MODEL [REPORT_DIR]
 #
-# It uses the sinkd that SINKD_SERVER names, which must have both models and store runs. The old model's run is created
+# It uses the sinkd that SINKCTL_SERVER names, which must have both models and store runs. The old model's run is created
 # once and reused; an interrupted run is resumed. Give the prompts ids, so that the models are compared prompt by prompt.
 # It writes audit.json, audit.xml (JUnit) and audit.md to REPORT_DIR. Its exit code is that of the audit - 0 pass,
 # 1 fail, 7 not enough data - or that of the step that failed before it.

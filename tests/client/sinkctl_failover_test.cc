@@ -15,6 +15,7 @@ namespace v1 = ::sinks::v1;
 using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr int kChunks = 3;  // of alpha, for each sample
 
@@ -123,6 +124,44 @@ TEST_F(SinkctlFailover, GivesUpWhereNothingNewComes) {
   EXPECT_THAT(Written(breaking, {"--timeout", "60s"}),
               ElementsAre("started", "record 0", "outcome"));
   EXPECT_EQ(breaking.streams(), 7);
+}
+
+TEST_F(SinkctlFailover, GivesUpWhenRetryForIsOver) {
+  Breaking breaking(std::vector<int>(20, 1));
+  expected_code_ = 3;
+  EXPECT_THAT(Written(breaking, {"--retry-for", "1ms"}),
+              ElementsAre("started", "record 0", "outcome"));
+  EXPECT_LE(breaking.streams(), 2);  // the first pause is longer
+  EXPECT_THAT(said_, Not(HasSubstr("--resume")));
+}
+
+TEST_F(SinkctlFailover, WaitsForAServerThatIsNotThereYet) {
+  int streams = 0;
+  Breaking breaking({});
+  server_.analyze = [&](grpc::ServerContext&, AnalyzeStream& stream) {
+    if (streams++ < 2) return grpc::Status(grpc::StatusCode::UNAVAILABLE, "no connection");
+    return breaking(stream);
+  };
+  const std::string input = WriteFile("one.jsonl", "{\"text\": \"a\"}\n");
+  EXPECT_EQ(Run({"detect", "alpha", "-i", input}).exit_code, 3);
+  EXPECT_EQ(streams, 1);
+  streams = 0;
+  const ProcessResult patient = Run({"detect", "alpha", "-i", input, "--retry-for", "10m"});
+  EXPECT_EQ(patient.exit_code, 0) << patient.err;
+  EXPECT_EQ(streams, 3);
+}
+
+TEST_F(SinkctlFailover, SaysWhatCommandGoesOnWithARun) {
+  server_.analyze = [](grpc::ServerContext&, AnalyzeStream&) {
+    return grpc::Status(grpc::StatusCode::UNAVAILABLE, "no connection");
+  };
+  const std::string input = WriteFile("it's one.jsonl", "{\"text\": \"a\"}\n");
+  const ProcessResult result = Run({"detect", "alpha", "-i", input, "--run", "nightly"});
+  EXPECT_EQ(result.exit_code, 3);
+  std::string quoted = input;
+  quoted.insert(quoted.find('\'') + 1, "\\''");
+  EXPECT_THAT(result.err, HasSubstr("sinkctl --server " + server_.address() + " detect alpha -i '" +
+                                    quoted + "' --run nightly --resume\n"));
 }
 
 }  // namespace

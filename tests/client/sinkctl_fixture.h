@@ -19,7 +19,7 @@ class SinkctlTest : public ::testing::Test {
  protected:
   SinkctlTest() {
     // What the developer's shell says must not reach the program.
-    for (const char* name : {"SINKD_SERVER", "SINKD_MODEL", "NO_COLOR"}) unsetenv(name);
+    for (const char* name : {"SINKCTL_SERVER", "SINKCTL_MODEL", "NO_COLOR"}) unsetenv(name);
     char folder[] = "/tmp/sinkctl_test_XXXXXX";
     folder_ = mkdtemp(folder);
   }

@@ -135,8 +135,8 @@ TEST_F(SinkctlTest, WritesSummariesAsCsv) {
     return ParseCsv(RunWithInput({command, "alpha", "-o", "csv"}, kTwoSamples).out);
   };
   const auto levels = run("levels");
-  EXPECT_THAT(levels[0], ElementsAre("l_start", "lifetime", "kind", "count"));
-  EXPECT_THAT(levels[2], ElementsAre("4", "5", "secondary", "4"));
+  EXPECT_THAT(levels[0], ElementsAre("l_start", "lifetime", "kind", "count", "model", "run"));
+  EXPECT_THAT(levels[2], ElementsAre("4", "5", "secondary", "4", "models/alpha", ""));
   const auto fits = run("regress");
   ASSERT_EQ(fits.size(), 1u + 8);
   EXPECT_EQ(fits[1][0], "score");
@@ -150,16 +150,28 @@ TEST_F(SinkctlTest, WritesSummariesAsCsv) {
   EXPECT_EQ(blocks[7][9], "3");
   const auto rates = run("rate");
   ASSERT_EQ(rates.size(), 1u + 4);
-  EXPECT_THAT(rates[1], ElementsAre("0", "0.75", "108", "144"));
-  EXPECT_THAT(rates[4], ElementsAre("3", "", "0", "0"));
+  EXPECT_THAT(rates[1], ElementsAre("0", "0.75", "108", "144", "models/alpha", ""));
+  EXPECT_THAT(rates[4], ElementsAre("3", "", "0", "0", "models/alpha", ""));
+}
+
+TEST_F(SinkctlTest, NamesModelAndRunInEveryRowOfCsv) {
+  for (const char* command : {"detect", "levels", "regress", "compensation", "rate"}) {
+    const auto rows =
+        ParseCsv(Run({command, "alpha", "--text", "a", "--run", "r,1", "-o", "csv"}).out);
+    ASSERT_GT(rows.size(), 1u);
+    for (size_t row = 1; row < rows.size(); ++row) {
+      EXPECT_EQ(rows[row][rows[row].size() - 2], "models/alpha");
+      EXPECT_EQ(rows[row].back(), "runs/r,1");
+    }
+  }
 }
 
 TEST_F(SinkctlTest, WritesAlphaOfEveryPosition) {
   const auto rows =
       ParseCsv(Run({"scores", "alpha", "--text", "a", "--all-positions", "-o", "csv"}).out);
   ASSERT_EQ(rows.size(), 5u);
-  EXPECT_THAT(rows[2], ElementsAre("0", "2", "1", "1", "0.25"));
-  EXPECT_THAT(rows[4], ElementsAre("0", "2", "2", "1", ""));
+  EXPECT_THAT(rows[2], ElementsAre("0", "2", "1", "1", "0.25", "models/alpha", ""));
+  EXPECT_THAT(rows[4], ElementsAre("0", "2", "2", "1", "", "models/alpha", ""));
   const auto lines =
       ParseLines(Run({"scores", "alpha", "--text", "a", "--all-positions", "-o", "jsonl"}).out);
   EXPECT_EQ(lines[1]["alpha"]["values"][3], "NaN");
@@ -168,14 +180,14 @@ TEST_F(SinkctlTest, WritesAlphaOfEveryPosition) {
 TEST_F(SinkctlTest, WritesTheMassOfLearnedSinks) {
   server_.analyze = AnswerWithLearnedSinks;
   const auto sinks = ParseCsv(RunWithInput({"scores", "alpha", "-o", "csv"}, kTwoSamples).out);
-  EXPECT_EQ(sinks[0].back(), "learned_sink_mass");
+  EXPECT_EQ(sinks[0][23], "learned_sink_mass");
   for (size_t row = 1; row < sinks.size(); ++row) {
-    EXPECT_THAT(sinks[row].back(), ::testing::StartsWith("0 0.03125 0.0625 0.09375 "));
+    EXPECT_THAT(sinks[row][23], ::testing::StartsWith("0 0.03125 0.0625 0.09375 "));
   }
   const auto blocks = ParseCsv(Run({"compensation", "alpha", "--text", "a", "-o", "csv"}).out);
-  EXPECT_EQ(blocks[0].back(), "learned_sink_mass");
-  EXPECT_EQ(blocks[1].back(), "0");
-  EXPECT_EQ(blocks[12].back(), "0.34375");
+  EXPECT_EQ(blocks[0][13], "learned_sink_mass");
+  EXPECT_EQ(blocks[1][13], "0");
+  EXPECT_EQ(blocks[12][13], "0.34375");
   const json document = json::parse(Run({"scores", "alpha", "--text", "a", "-o", "json"}).out);
   EXPECT_EQ(document["results"][0]["record"]["learnedSinkMass"][4], 0.125);
   EXPECT_EQ(document["summary"]["learnedSinks"]["mass"][4], 0.125);
@@ -218,13 +230,13 @@ grpc::Status AnswerOfTwoBlocksWithAttention(grpc::ServerContext&, AnalyzeStream&
 TEST_F(SinkctlTest, LeavesBlocksWithoutAttentionEmptyAndShowsGates) {
   server_.analyze = AnswerOfTwoBlocksWithAttention;
   const auto sinks = ParseCsv(RunWithInput({"scores", "alpha", "-o", "csv"}, kTwoSamples).out);
-  EXPECT_EQ(sinks[0][sinks[0].size() - 2], "attention_blocks");
-  EXPECT_EQ(sinks[1][sinks[1].size() - 2], "3 7");
+  EXPECT_EQ(sinks[0][22], "attention_blocks");
+  EXPECT_EQ(sinks[1][22], "3 7");
   const auto blocks = ParseCsv(Run({"compensation", "alpha", "--text", "a", "-o", "csv"}).out);
   EXPECT_THAT(blocks[0], ::testing::Contains("gate_secondary"));
   const auto gates_of = [&](size_t block) {
     const auto& row = blocks[block + 1];
-    return std::vector<std::string>(row.end() - 4, row.end() - 1);
+    return std::vector<std::string>(row.begin() + 10, row.begin() + 13);
   };
   EXPECT_THAT(gates_of(3), ::testing::ElementsAre("0.375", "0.1875", ""));
   EXPECT_THAT(gates_of(7), ::testing::ElementsAre("0.875", "0.5", ""));
@@ -238,9 +250,9 @@ TEST_F(SinkctlTest, LeavesBlocksWithoutAttentionEmptyAndShowsGates) {
 
 TEST_F(SinkctlTest, LeavesTheMassOfLearnedSinksEmptyForOtherModels) {
   const auto sinks = ParseCsv(Run({"scores", "alpha", "--text", "a", "-o", "csv"}).out);
-  EXPECT_EQ(sinks[1].back(), "");
+  EXPECT_EQ(sinks[1][23], "");
   const auto blocks = ParseCsv(Run({"compensation", "alpha", "--text", "a", "-o", "csv"}).out);
-  EXPECT_EQ(blocks[1].back(), "");
+  EXPECT_EQ(blocks[1][13], "");
   EXPECT_THAT(Run({"analyze", "alpha", "--all", "--text", "a"}).out,
               Not(HasSubstr("learned sinks")));
 }

@@ -150,11 +150,11 @@ TEST_F(SinkctlTest, WritesRowsOfEveryStudyAsCsv) {
   }
   const auto swap = ParseCsv(RunWithInput({"swap", "alpha", "--loss", "-o", "csv"}, "a").out);
   EXPECT_THAT(swap[0], ElementsAre("block", "site", "group", "measure", "value", "lower", "upper",
-                                   "n", "undefined"));
+                                   "n", "undefined", "model", "run"));
   EXPECT_THAT(swap[1], ElementsAre("3", "resid_post", "targets", "suppressed", "0.96875", "0.90625",
-                                   "1.03125", "12", ""));
+                                   "1.03125", "12", "", "models/alpha", ""));
   EXPECT_THAT(swap[5], ElementsAre("3", "resid_post", "untouched", "suppressed", "", "", "", "0",
-                                   "no other sinks"));
+                                   "no other sinks", "models/alpha", ""));
   EXPECT_EQ(swap.size(), 1u + 2 * 14) << "with the losses";
   const auto massive = ParseCsv(RunWithInput({"massive", "alpha", "-o", "csv"}, "a").out);
   EXPECT_EQ(massive[1][3], "-25000.5");

@@ -282,15 +282,35 @@ TEST_F(SinkctlTest, LeavesParametersThatAreNotGivenToTheServer) {
   EXPECT_EQ(Run({"levels", "alpha", "--text", "x"}).exit_code, 0);
   EXPECT_EQ(server_.last_spec().ShortDebugString(),
             "model: \"models/alpha\" summary_only: true detection { } levels { }");
-  EXPECT_EQ(Run({"detect", "--text", "x"}, {.environment = {{"SINKD_MODEL", "beta"}}}).exit_code,
+  EXPECT_EQ(Run({"detect", "--text", "x"}, {.environment = {{"SINKCTL_MODEL", "beta"}}}).exit_code,
             0);
   EXPECT_EQ(server_.last_spec().ShortDebugString(), "model: \"models/beta\" detection { }");
 }
 
 TEST_F(SinkctlTest, TakesTheServerFromTheEnvironment) {
   const ProcessResult result = RunProcess({SINKCTL_PATH, "models", "--names"},
-                                          {.environment = {{"SINKD_SERVER", server_.address()}}});
+                                          {.environment = {{"SINKCTL_SERVER", server_.address()}}});
   EXPECT_EQ(result.out, "alpha\nbeta\ngamma\n");
+}
+
+TEST_F(SinkctlTest, HelpsWithACommandAndTellsItsVersion) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"detect"}, {"runs", "export"}, {}}) {
+    std::vector<std::string> help = {SINKCTL_PATH, "help"};
+    help.insert(help.end(), words.begin(), words.end());
+    std::vector<std::string> flag = {SINKCTL_PATH};
+    flag.insert(flag.end(), words.begin(), words.end());
+    flag.emplace_back("--help");
+    const ProcessResult result = RunProcess(help);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.out, RunProcess(flag).out);
+  }
+  const ProcessResult unknown = RunProcess({SINKCTL_PATH, "help", "detekt"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("unknown command detekt; did you mean \"detect\"?"));
+  const ProcessResult version = RunProcess({SINKCTL_PATH, "--version"});
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_EQ(version.out, RunProcess({SINKCTL_PATH, "version"}).out);
 }
 
 // What bash offers for a command line whose last word is being typed.
@@ -302,7 +322,7 @@ std::string Complete(const std::string& server, const std::string& words) {
               "PATH=" + folder + ":$PATH; source <(sinkctl completion bash); COMP_WORDS=(" + words +
                   "); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _sinkctl; "
                   "echo \"${COMPREPLY[*]}\""},
-             {.environment = {{"SINKD_SERVER", server}}})
+             {.environment = {{"SINKCTL_SERVER", server}}})
       .out;
 }
 

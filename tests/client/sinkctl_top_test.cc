@@ -79,21 +79,27 @@ TEST(SinkctlTop, ShowsTheServerOnceWhereOutputIsNoTerminal) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out,
               AllOf(HasSubstr("sinkd 1.2.3  up 10s, serving"), HasSubstr("streams 3 of 64"),
-                    HasSubstr("40.0 samples/s, 4000 tokens/s"), HasSubstr("402 samples so far"),
-                    HasSubstr("15.0 GiB of 60.0 GiB"), HasSubstr("50%"), HasSubstr("ann"),
-                    HasSubstr("1:05"), HasSubstr("pinned"), Not(HasSubstr("gone")),
-                    Not(HasSubstr("\x1b"))));
+                    HasSubstr("40.0 samples/s, 4000 tokens/s since the start"),
+                    HasSubstr("402 samples so far"), HasSubstr("15.0 GiB of 60.0 GiB"),
+                    HasSubstr("50%"), HasSubstr("ann"), HasSubstr("1:05"), HasSubstr("PINNED"),
+                    HasSubstr("yes"), Not(HasSubstr("gone")), Not(HasSubstr("\x1b"))));
 }
 
 TEST(SinkctlTop, TellsRatesOfTheTimeBetweenTwoLooks) {
   const StatusServer server;
   ProcessOptions options;
   options.signal = SIGINT;
-  options.signal_when = "120.0 samples/s, 12000 tokens/s";  // (4 * 20^2 - 4 * 10^2) / 10
+  options.signal_when = "120.0 samples/s, 12000 tokens/s in 10s";  // (4 * 20^2 - 4 * 10^2) / 10
   const ProcessResult result = RunOnTerminal(Top(server, {"--interval", "10ms"}), options);
   EXPECT_EQ(result.exit_code, 0) << result.out;
   EXPECT_THAT(result.out, HasSubstr(options.signal_when));
-  EXPECT_THAT(result.out, HasSubstr("\x1b[?1049l"));  // the screen is given back
+  // Of as long as a pass may take: (4 * 40^2 - 4 * 10^2) / 30.
+  options.signal_when = "200.0 samples/s, 20000 tokens/s in 30s";
+  const StatusServer other;
+  EXPECT_EQ(RunOnTerminal(Top(other, {"--interval", "10ms"}), options).exit_code, 0);
+  // The screen is given back, and a sentence stays on it.
+  EXPECT_THAT(result.out.substr(result.out.find("\x1b[?1049l")),
+              AllOf(HasSubstr("the server analysed "), Not(HasSubstr("interrupted"))));
 }
 
 TEST(SinkctlTop, WritesForPrograms) {
@@ -109,7 +115,7 @@ TEST(SinkctlTop, RefusesAnIntervalThatIsNone) {
   const StatusServer server;
   const ProcessResult result = RunProcess(Top(server, {"--interval", "soon"}));
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("expected a time over 0"));
+  EXPECT_THAT(result.err, HasSubstr("is no duration"));
 }
 
 }  // namespace

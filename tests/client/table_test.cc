@@ -56,6 +56,26 @@ TEST(Table, WrapsOnlyWhenItMustAndOnlyWhereItMay) {
             "            four five six\n");
 }
 
+TEST(Table, LeavesOutBarsWhereThereIsNoRoomForThem) {
+  Table table({{"n"}, Bars(), {"m"}});
+  table.AddRow({"1", "########", "2"});
+  EXPECT_EQ(table.Render(false, 0, 13), "n  m\n1  2\n");
+  EXPECT_THAT(table.Render(false, 0, 14), ::testing::HasSubstr("########"));
+}
+
+TEST(Table, ContinuesBelowWhereARowIsTooLong) {
+  Table table({{""}, {"key", Align::kLeft}, {"first"}, {"second"}, {"third"}});
+  table.AddRow({"*", "a", "1", "2", "3"});
+  table.AddRow({"", "b", "4", "5", "6"});
+  EXPECT_EQ(table.Render(false, 1, 22),
+            "    key  first  second\n"
+            " *  a        1       2\n"
+            "    b        4       5\n"
+            "    key  third\n"
+            " *  a        3\n"
+            "    b        6\n");
+}
+
 TEST(TensorGroups, NamesBlocksAndExperts) {
   EXPECT_EQ(TensorPattern("model.layers.12.mlp.experts.7.w1.weight"),
             "model.layers.{block}.mlp.experts.{expert}.w1.weight");

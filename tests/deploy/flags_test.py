@@ -67,7 +67,7 @@ class FlagsTest(unittest.TestCase):
         self.assertLessEqual({"--max-queue", "--config", "--tls-client-ca", "--max-caller-percent"}, flags("sinkd"))
         self.assertLessEqual({"--shard", "--run-id", "--output", "--token-file"}, flags("sinkctl", "analyze"))
         self.assertNotIn("--shard", flags("sinkctl", "models"))
-        self.assertLessEqual({"SINKD_SERVER", "SINKCTL_TLS_CA", "SINKD_LOAD"}, variables())
+        self.assertLessEqual({"SINKCTL_SERVER", "SINKCTL_TLS_CA", "SINKD_LOAD"}, variables())
         with self.assertRaises(AssertionError):
             self.check_command("sinkctl", ["models", "--shard=0/1"])
 

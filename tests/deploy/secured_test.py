@@ -79,7 +79,7 @@ class ComposeTest(unittest.TestCase):
     def test_the_images_health_check_passes(self):
         (check,) = re.findall(r"^  CMD (\[.*\])$", (ROOT / "docker/Dockerfile").read_text(), re.M)
         # The port is the only thing that differs from a container.
-        asked = self.variables | {"SINKD_SERVER": self.server.address}
+        asked = self.variables | {"SINKCTL_SERVER": self.server.address}
         self.assertEqual(sinkctl(*json.loads(check)[1:], environment=asked), (0, "SERVING\n", ""))
         asked.pop("SINKCTL_TLS_CA")
         asked.pop("SINKCTL_TLS_SERVER_NAME")

@@ -74,7 +74,7 @@ class Mentions(unittest.TestCase):
     def test_variables(self):
         flags = flags_of(help_of(Programs.sinkd))
         known = {"SINKD_" + flag[2:].upper().replace("-", "_") for flag in flags} | OF_TESTS
-        known |= set(VARIABLE.findall(help_of(Programs.sinkctl)))
+        known |= set(VARIABLE.findall(help_of(Programs.sinkctl) + help_of(Programs.sinkctl, "detect")))
         for file in sorted((ROOT / "deploy/compose").glob("*.yaml")):
             known |= set(VARIABLE.findall(file.read_text()))
         for page in pages.all_pages():

@@ -125,7 +125,7 @@ class Workplace:
     def run(self, text):
         """(exit code, standard output, standard error) of a command. What it exports, and the folder it
         goes to, are there for the next one."""
-        script = f". {self._state}\nexport SINKD_SERVER={self._addresses[0]}\n{self._here(text)}\ncode=$?\n" \
+        script = f". {self._state}\nexport SINKCTL_SERVER={self._addresses[0]}\n{self._here(text)}\ncode=$?\n" \
             f"{{ export -p; printf 'cd %q\\n' \"$PWD\"; }} > {self._state}\nexit $code"
         done = subprocess.run(["bash", "-o", "pipefail", "-c", script], capture_output=True, text=True,
                               cwd=self.path, env=self.environment, stdin=subprocess.DEVNULL,

@@ -227,7 +227,7 @@ class AuditTest(unittest.TestCase):
                 reports = Setting.folder / f"reports-{candidate}"
                 done = subprocess.run(
                     [POLICIES / "release-gate.sh", Setting.prompts, candidate, "table", reports],
-                    env={"SINKD_SERVER": Setting.server.address, "SINKCTL": str(Programs.sinkctl),
+                    env={"SINKCTL_SERVER": Setting.server.address, "SINKCTL": str(Programs.sinkctl),
                          "PATH": "/usr/bin:/bin"},
                     capture_output=True, text=True, timeout=PATIENCE, check=False)
                 self.assertEqual(done.returncode, code, done.stderr)

@@ -122,7 +122,7 @@ class Addresses(CorpusCase):
         self.assertEqual(out.strip(), PLANTED)
         program, *_ = self.command("")
         done = subprocess.run([program, "models", "--names"], capture_output=True, text=True,
-                              env={"SINKD_SERVER": f"{DEAD},{server.address}"}, timeout=PATIENCE,
+                              env={"SINKCTL_SERVER": f"{DEAD},{server.address}"}, timeout=PATIENCE,
                               check=False)
         self.assertEqual((done.returncode, done.stdout.strip()), (0, PLANTED), done.stderr)
 

@@ -42,7 +42,7 @@ class Notebooks(unittest.TestCase):
         for cell in notebook.cells:
             self.assertFalse(cell.get("outputs"), "notebooks are kept without output")
         with tempfile.TemporaryDirectory(prefix="sinkd-kernel-") as folder, unittest.mock.patch.dict(os.environ, {
-                "SINKD_SERVER": Setting.server.address, "IPYTHONDIR": folder,
+                "SINKCTL_SERVER": Setting.server.address, "IPYTHONDIR": folder,
                 "MPLBACKEND": "module://matplotlib_inline.backend_inline"}):
             client = nbclient.NotebookClient(notebook, timeout=10 * PATIENCE,
                                              resources={"metadata": {"path": str(ROOT)}})

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <absl/strings/str_replace.h>
 #include <fmt/format.h>
 
 #include "client/cli/commands/call_setup.h"
@@ -14,16 +15,28 @@ namespace {
 
 namespace v1 = ::sinks::v1;
 
+// The word as a shell reads it.
+std::string ShellWord(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  return "'" + absl::StrReplaceAll(word, {{"'", R"('\'')"}}) + "'";
+}
+
 }  // namespace
 
 AnalysisSession::AnalysisSession(SampleReader& reader, ResultWriter& writer, Output& output,
-                                 ProgressBar& progress, const GlobalOptions& global, bool fail_fast)
+                                 ProgressBar& progress, const GlobalOptions& global,
+                                 const AnalyzeOptions& options)
     : reader_(reader),
       writer_(writer),
       output_(output),
       progress_(progress),
       global_(global),
-      fail_fast_(fail_fast) {}
+      options_(options),
+      fail_fast_(options.spec.fail_fast()) {
+  if (progress_.enabled()) total_pieces_ = reader_.CountPieces();
+}
 
 void AnalysisSession::UseRun(std::string id, std::map<std::string, std::string> held,
                              bool replace) {
@@ -35,10 +48,14 @@ void AnalysisSession::UseRun(std::string id, std::map<std::string, std::string> 
 
 bool AnalysisSession::MayTakeUp(const absl::Status& status) const {
   constexpr int kMostBrokenOff = 6;
-  if (broken_off_ >= kMostBrokenOff) return false;
+  const bool over = options_.retry_for
+                        ? std::chrono::steady_clock::now() - last_answer_ >= *options_.retry_for
+                        : broken_off_ >= kMostBrokenOff;
+  if (over) return false;
   const bool asks_to_wait = client::ReadErrorReport(status).retry_after.has_value();
   const bool refused = absl::IsResourceExhausted(status) && asks_to_wait && !started_;
-  const bool broke = absl::IsUnavailable(status) && (started_ || asks_to_wait);
+  const bool broke =
+      absl::IsUnavailable(status) && (started_ || asks_to_wait || options_.retry_for);
   if (!refused && !broke) return false;
   return has_run() ? run_is_kept_ || !started_ : reader_.total_bytes().has_value();
 }
@@ -99,7 +116,10 @@ bool AnalysisSession::IsWanted(InputSample& item) {
 bool AnalysisSession::Prepare() {
   while (auto item = ReadItem()) {
     if (auto* sample = std::get_if<InputSample>(&*item)) {
-      if (!IsWanted(*sample)) continue;
+      if (!IsWanted(*sample)) {
+        skipped_bytes_ = sample->origin.end_bytes;
+        continue;
+      }
       first_ = std::move(*sample);
       return true;
     }
@@ -282,9 +302,13 @@ void AnalysisSession::Answered(int64_t sample_index, int64_t tokens) {
   done_samples_ = std::max(done_samples_, sample_index + 1);
   while (!under_way_.empty() && first_under_way_ <= sample_index) {
     done_bytes_ = std::max(done_bytes_, under_way_.front().end_bytes);
+    done_pieces_ = std::max(done_pieces_, under_way_.front().number);
     under_way_.pop_front();
     ++first_under_way_;
-    if (!IsWritten(sample_index)) broken_off_ = 0;
+    if (!IsWritten(sample_index)) {
+      broken_off_ = 0;
+      last_answer_ = std::chrono::steady_clock::now();
+    }
     if (unanswered_.empty()) continue;
     unanswered_.pop_front();
     --sent_again_;
@@ -305,11 +329,16 @@ void AnalysisSession::ShowProgress() {
   const auto total = reader_.total_bytes();
   if (total && *total > 0) {
     state.share = static_cast<double>(done_bytes_) / static_cast<double>(*total);
+    state.skipped = static_cast<double>(skipped_bytes_) / static_cast<double>(*total);
   }
   const double rate = static_cast<double>(done_tokens_) / std::max(0.001, progress_.seconds());
-  state.text = fmt::format("{}/{} samples  {} tokens/s", Grouped(done_samples_),
-                           Grouped(outcome_.samples_sent), Grouped(static_cast<int64_t>(rate)));
-  progress_.Show(state);
+  // The place in the input where its length is known.
+  state.text = fmt::format(
+      "{} samples  {} tokens/s",
+      total_pieces_ ? fmt::format("{}/{}", Grouped(done_pieces_), Grouped(*total_pieces_))
+                    : Grouped(done_samples_),
+      Grouped(static_cast<int64_t>(rate)));
+  progress_.Show(std::move(state));
 }
 
 ExitCode AnalysisSession::Code(const absl::Status& status, bool interrupted) const {
@@ -338,7 +367,21 @@ ExitCode AnalysisSession::Finish(const absl::Status& status, bool interrupted) {
     return kExitUsage;
   }
   Report(status, code);
+  SayHowToResume(status, code);
   return code;
+}
+
+void AnalysisSession::SayHowToResume(const absl::Status& status, ExitCode code) const {
+  const bool may_go_on = code == kExitInterrupted || absl::IsUnavailable(status) ||
+                         absl::IsDeadlineExceeded(status) || absl::IsResourceExhausted(status);
+  if (!may_go_on || !has_run() || (started_ && !run_is_kept_)) return;
+  std::string command;
+  for (const std::string& word : global_.command) {
+    command += (command.empty() ? "" : " ") + ShellWord(word);
+  }
+  if (!options_.resume) command += " --resume";
+  Say(fmt::format("to go on with run {}{}:\n  {}", run_,
+                  reader_.total_bytes() ? "" : ", with the same input", command));
 }
 
 void AnalysisSession::Report(const absl::Status& status, ExitCode code) const {

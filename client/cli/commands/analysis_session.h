@@ -11,6 +11,7 @@
 // sending thread, the observer's methods on the calling one; a mutex guards what both use.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -32,7 +33,7 @@ class AnalysisSession : public client::SampleSource, public client::AnalysisObse
  public:
   // All borrowed, to outlive the session.
   AnalysisSession(SampleReader& reader, ResultWriter& writer, Output& output, ProgressBar& progress,
-                  const GlobalOptions& global, bool fail_fast);
+                  const GlobalOptions& global, const AnalyzeOptions& options);
 
   // Only samples of this shard are sent. Before Prepare.
   void UseShard(const Shard& shard) { shard_ = shard; }
@@ -46,8 +47,8 @@ class AnalysisSession : public client::SampleSource, public client::AnalysisObse
   bool Prepare();
 
   // Whether another stream may take up what the one that ended with `status` left: the connection
-  // broke, or the server has no room or no time for now. `broken_off` says how many streams in a
-  // row did before without an answer that was new.
+  // broke, or the server has no room or no time for now, and --retry-for is not over. `broken_off`
+  // says how many streams in a row did before without an answer that was new.
   bool MayTakeUp(const absl::Status& status) const;
   int broken_off() const { return broken_off_; }
   // Makes the session ready for that stream.
@@ -87,6 +88,8 @@ class AnalysisSession : public client::SampleSource, public client::AnalysisObse
   std::string OriginOf(int64_t sample_index) const;
   ExitCode Code(const absl::Status& status, bool interrupted) const;
   void Report(const absl::Status& status, ExitCode code) const;
+  // Says what command goes on with the run, where one does.
+  void SayHowToResume(const absl::Status& status, ExitCode code) const;
   absl::Status FlushLocked();
 
   SampleReader& reader_;
@@ -94,6 +97,7 @@ class AnalysisSession : public client::SampleSource, public client::AnalysisObse
   Output& output_;
   ProgressBar& progress_;
   const GlobalOptions& global_;
+  const AnalyzeOptions& options_;
   const bool fail_fast_;
 
   std::mutex mutex_;
@@ -122,6 +126,7 @@ class AnalysisSession : public client::SampleSource, public client::AnalysisObse
   int64_t held_at_start_ = 0;  // samples that the run held
   bool record_told_ = false;
   int broken_off_ = 0;
+  std::chrono::steady_clock::time_point last_answer_ = std::chrono::steady_clock::now();
 
   // Without a run, of the streams that broke off:
   int64_t written_before_ = 0;  // samples
@@ -131,7 +136,10 @@ class AnalysisSession : public client::SampleSource, public client::AnalysisObse
   int64_t alpha_seen_ = 0;     // of that sample, by the stream at hand
   int64_t alpha_written_ = 0;  // of that sample
 
+  std::optional<int64_t> total_pieces_;  // of the input, where they were counted for progress
+  int64_t done_pieces_ = 0;
   int64_t done_bytes_ = 0;
+  int64_t skipped_bytes_ = 0;  // before the first sample that was sent
   int64_t done_tokens_ = 0;
   int64_t done_samples_ = 0;
   bool without_summary_ = false;

@@ -55,10 +55,13 @@ absl::Status UseRun(const AnalyzeOptions& options, const std::shared_ptr<grpc::C
   constexpr size_t kDigestBytes = 8;  // as many as a short string holds in place
   std::map<std::string, std::string> held;
   if (options.resume) {
-    const absl::Status status = client::RunClient(channel).SampleKeys(
-        run, call, [&held](const std::string& key, const std::string& digest) {
-          held.emplace(key, digest.substr(0, kDigestBytes));
-        });
+    const client::RetryPolicy retry{.at_least =
+                                        options.retry_for.value_or(std::chrono::milliseconds(0))};
+    const absl::Status status =
+        client::RunClient(channel, retry)
+            .SampleKeys(run, call, [&held](const std::string& key, const std::string& digest) {
+              held.emplace(key, digest.substr(0, kDigestBytes));
+            });
     if (!status.ok() && !absl::IsNotFound(status)) return status;
   }
   session.UseRun(run, std::move(held), options.spec.replace());
@@ -77,6 +80,8 @@ void Pause(std::chrono::milliseconds time, const client::Cancellation& cancellat
   }
 }
 
+constexpr int kMostDoublings = 7;  // of the pauses, to 32 s
+
 // One stream or, where the connection breaks, as many as it takes.
 absl::Status Analyze(const client::AnalysisClient& client, const v1::AnalysisSpec& spec,
                      const client::CallOptions& call, AnalysisSession& session) {
@@ -85,7 +90,7 @@ absl::Status Analyze(const client::AnalysisClient& client, const v1::AnalysisSpe
     if (call.cancellation->cancelled() || !session.MayTakeUp(status)) return status;
     const client::ErrorReport report = client::ReadErrorReport(status);
     const std::chrono::milliseconds pause =
-        std::max(std::chrono::milliseconds(250 << session.broken_off()),
+        std::max(std::chrono::milliseconds(250 << std::min(session.broken_off(), kMostDoublings)),
                  report.retry_after.value_or(std::chrono::milliseconds(0)));
     const bool in_time =
         !call.deadline || std::chrono::system_clock::now() + pause < *call.deadline;
@@ -125,7 +130,7 @@ ExitCode RunAnalyze(const Invocation& invocation) {
   Output output(STDOUT_FILENO);
   const auto writer = MakeResultWriter(global, options, terminal, output);
   ProgressBar progress(terminal.progress, terminal);
-  AnalysisSession session(reader, *writer, output, progress, global, options.spec.fail_fast());
+  AnalysisSession session(reader, *writer, output, progress, global, options);
   if (const auto shard = ParseShard(options.shard)) session.UseShard(*shard);
   absl::Status status = UseRun(options, *channel, call, session);
   if (status.ok() && session.Prepare()) {

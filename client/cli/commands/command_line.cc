@@ -45,7 +45,7 @@ constexpr const char* kFooter = R"(Examples:
 
 Exit codes: 0 ok, 1 an audit fails, 2 usage or bad input, 3 server unreachable, 4 error of the server
 or a failed sample, 5 deadline, 6 a planned model does not fit, 7 an audit has not enough data, 130
-interrupted. `sinkctl COMMAND --help` lists a command's flags.)";
+interrupted. `sinkctl help COMMAND` lists a command's flags.)";
 
 constexpr const char* kInputHelp = R"(
 JSONL input, one object a line, each with an optional "id":
@@ -104,7 +104,7 @@ constexpr AnalysisCommand kAnalysisCommands[] = {
 };
 
 constexpr const char* kNoModel =
-    "which model? give MODEL, --model or SINKD_MODEL; `sinkctl models` lists them";
+    "which model? give MODEL, --model or SINKCTL_MODEL; `sinkctl models` lists them";
 
 void AddGlobalFlags(CLI::App& app, Invocation& invocation) {
   GlobalOptions& global = invocation.global;
@@ -115,7 +115,7 @@ void AddGlobalFlags(CLI::App& app, Invocation& invocation) {
          },
          "Address of sinkd, or several with commas or in several flags, which are asked in turn; "
          "default 127.0.0.1:50051")
-      ->envname("SINKD_SERVER")
+      ->envname("SINKCTL_SERVER")
       ->type_name("HOST:PORT")
       ->allow_extra_args(false)
       ->check([](const std::string& address) {
@@ -125,15 +125,8 @@ void AddGlobalFlags(CLI::App& app, Invocation& invocation) {
   AddChoice(app, "-o,--output", kOutputChoices, "Format of the results on standard output",
             [&](int value) { global.output = static_cast<OutputFormat>(value); })
       ->group(kGlobalGroup);
-  app.add_option_function<std::string>(
-         "--timeout", [&](const std::string& text) { global.timeout = ParseDuration(text); },
-         "Give up after this long, e.g. 500ms, 30s, 5m; default: never")
-      ->type_name("DURATION")
-      ->check([](const std::string& text) {
-        return ParseDuration(text)
-                   ? ""
-                   : "\"" + client::MakePrintable(text) + "\" is no duration; e.g. 500ms, 30s, 5m";
-      })
+  AddDuration(app, "--timeout", "Give up after this long, e.g. 500ms, 30s, 5m; default: never",
+              [&global](std::chrono::milliseconds time) { global.timeout = time; })
       ->group(kGlobalGroup);
   AddCredentialFlags(app, global.credentials);
   app.add_flag("-q,--quiet", global.quiet, "No progress bar and no closing remarks")
@@ -212,6 +205,12 @@ void AddOtherCommands(CLI::App& app, Invocation& invocation) {
   completion->callback([&invocation] { invocation.command = Command::kCompletion; });
   CLI::App* version = app.add_subcommand("version", "Print the version");
   version->callback([&invocation] { invocation.command = Command::kVersion; });
+  app.set_version_flag("--version", "sinkctl " SINKCTL_VERSION, "Print the version")
+      ->group(kGlobalGroup);
+  CLI::App* help = app.add_subcommand("help", "What a command does: its flags and an example");
+  help->add_option("COMMAND", invocation.help, "The command, e.g. detect, or runs export")
+      ->type_name("");
+  help->callback([&invocation] { invocation.command = Command::kHelp; });
 }
 
 // The problem of a word that goes into a message and is not UTF-8, or empty.
@@ -343,6 +342,27 @@ std::string UnexpectedWord(const CLI::App& app) {
                      DidYouMean(word, KnownWords(deepest)));
 }
 
+// The help of `command`, or what is wrong with its name.
+ExitCode Help(const std::vector<std::string>& command, const CLI::App& app) {
+  const CLI::App* found = &app;
+  std::string path = app.get_name();
+  for (const std::string& word : command) {
+    const std::vector<const CLI::App*> subs =
+        found->get_subcommands([&word](const CLI::App* each) { return each->get_name() == word; });
+    if (subs.empty()) {
+      SayUsage(fmt::format("unknown command {}{}", client::MakePrintable(word),
+                           DidYouMean(word, KnownWords(*found))),
+               app);
+      return kExitUsage;
+    }
+    found = subs.front();
+    path += " " + word;
+  }
+  // CLI::App::help() would be about the command that was parsed, `help`.
+  fmt::print("{}", app.get_formatter()->make_help(found, path, CLI::AppFormatMode::Normal));
+  return kExitOk;
+}
+
 }  // namespace
 
 std::unique_ptr<CLI::App> MakeCommandLine(Invocation& invocation) {
@@ -370,6 +390,7 @@ std::unique_ptr<CLI::App> MakeCommandLine(Invocation& invocation) {
 
 std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, CLI::App& app,
                                          Invocation& invocation) {
+  invocation.global.command.assign(argv, argv + argc);
   // CLI11 reports by throwing; nothing of it leaves this function.
   try {
     app.parse(argc, argv);
@@ -383,6 +404,7 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, CLI:
     SayUsage(error.what(), app);
     return kExitUsage;
   }
+  if (invocation.command == Command::kHelp) return Help(invocation.help, app);
   if (app.get_subcommands().empty()) {
     fmt::print("{}", app.help());
     return kExitOk;

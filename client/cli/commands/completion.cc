@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -118,12 +119,16 @@ std::string FlagNames(const CLI::App& app) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-// Patterns of all flags that take a value, to what completes it, each flag once.
+// Patterns of all flags that take a value, to what completes it, each flag once. A short name means
+// the global flag where a command has it for another.
 std::map<std::string, Flag> ValueFlags(const CLI::App& app) {
   std::map<std::string, Flag> flags;
+  std::set<std::string> short_names;
   const auto add = [&](const CLI::App& level) {
-    for (const Flag& flag : FlagsOf(level)) {
-      if (flag.takes_value) flags.emplace(flag.long_name, flag);
+    for (Flag& flag : FlagsOf(level)) {
+      if (!flag.takes_value) continue;
+      if (!short_names.insert(flag.short_name).second) flag.short_name.clear();
+      flags.emplace(flag.long_name, std::move(flag));
     }
   };
   add(app);

@@ -24,7 +24,7 @@ ExitCode RunCalls(const GlobalOptions& global, const Calls& body,
   const absl::Status status = body(*channel, MakeCallOptions(global, cancellation), output);
   const absl::Status flushed = output.Flush();
   if (interrupt.interrupted()) {
-    Say("interrupted");
+    if (!status.ok()) Say("interrupted");
     return kExitInterrupted;
   }
   if (output.reader_gone()) return kExitOk;

@@ -81,7 +81,7 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
   ReportOptions& options = invocation.report;
   CLI::App* sub = app.add_subcommand("report", "Runs as one HTML file, to open from disk");
   sub->add_option("RUN", options.runs, "Stored runs, by name")->required()->type_name("");
-  sub->add_option("-o,--output", options.file, "File to write; - is standard output")
+  sub->add_option("--file,-o,--output", options.file, "File to write; - is standard output")
       ->required()
       ->type_name("FILE");
   sub->add_option("--samples", options.samples,
@@ -89,7 +89,7 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("N")
       ->check(CLI::Range(0, 1000));
   sub->footer(
-      "Example:\n  sinkctl report nightly release -o report.html\n\n"
+      "Example:\n  sinkctl report nightly release --file report.html\n\n"
       "The file needs no network and no server: data, charts and all are inside.");
   sub->callback([&invocation] { invocation.command = Command::kReport; });
 }

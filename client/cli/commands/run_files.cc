@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/cli/input/json_cursor.h"
+#include "client/cli/output/csv_row.h"
 #include "client/cli/output/csv_writer.h"
 #include "client/cli/output/json_parts.h"
 #include "client/error_report.h"
@@ -125,6 +126,7 @@ void RunFileWriter::Begin(const v1::Run& run) {
     case OutputFormat::kCsv:
       csv_options_.sections.detect = true;
       csv_ = std::make_unique<CsvWriter>(csv_options_, output_);
+      CsvRow::EndWith(run.model(), run.name());
       break;
     case OutputFormat::kTable:
     case OutputFormat::kJsonl:

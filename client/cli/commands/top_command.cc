@@ -2,9 +2,11 @@
 
 #include <unistd.h>
 
+#include <deque>
 #include <optional>
 #include <utility>
 
+#include "client/cli/commands/call_setup.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/model_session.h"
 #include "client/cli/flags/flag_values.h"
@@ -21,6 +23,9 @@ namespace v1 = ::sinks::v1;
 // The alternate screen of a terminal, so that what was there before comes back.
 constexpr char kEnterScreen[] = "\x1b[?1049h\x1b[?25l";
 constexpr char kLeaveScreen[] = "\x1b[?25h\x1b[?1049l";
+// Rates are of so long, since a pass may take many seconds and counts at its end.
+constexpr double kRateSeconds = 30;
+
 constexpr char kHome[] = "\x1b[H";
 constexpr char kEraseBelow[] = "\x1b[J";
 
@@ -51,10 +56,20 @@ class TopWriter {
     } else if (format_ != OutputFormat::kTable) {
       output_.Write(ToJson(status) + '\n');
     } else {
-      const std::string text = RenderTop(status, before_ ? &*before_ : nullptr, terminal_);
+      const std::string text =
+          RenderTop(status, seen_.empty() ? nullptr : &seen_.front(), terminal_);
       output_.Write(live_ ? ForScreen(text + "\n  Ctrl-C ends this\n") : text);
     }
-    before_ = std::move(status);
+    if (!first_) first_ = status;
+    seen_.push_back(std::move(status));
+    while (Seconds(seen_.front().time(), seen_.back().time()) > kRateSeconds) seen_.pop_front();
+  }
+
+  // What the server did while this looked; empty unless it did so twice.
+  std::string Closing() const {
+    return first_ && Seconds(first_->time(), seen_.back().time()) > 0
+               ? DescribeTop(*first_, seen_.back())
+               : std::string();
   }
 
  private:
@@ -62,7 +77,8 @@ class TopWriter {
   const bool live_;
   const Terminal terminal_;
   Output& output_;
-  std::optional<v1::ServerStatus> before_;
+  std::optional<v1::ServerStatus> first_;
+  std::deque<v1::ServerStatus> seen_;  // in the time that rates are of
 };
 
 }  // namespace
@@ -72,15 +88,9 @@ void AddTopCommand(CLI::App& app, Invocation& invocation) {
       "top", "What the server is doing: devices, callers, models, rates; live on a terminal");
   TopOptions& options = invocation.top;
   top->add_flag("--once", options.once, "Show it once; so it is where output is no terminal");
-  top->add_option_function<std::string>(
-         "--interval",
-         [&options](const std::string& text) { options.interval = *ParseDuration(text); },
-         "Time between two looks; default 2s. Given, output that is no terminal goes on too")
-      ->type_name("DURATION")
-      ->check([](const std::string& text) {
-        return ParseDuration(text) ? std::string()
-                                   : "expected a time over 0 such as 2s, 500ms or 1m";
-      });
+  AddDuration(*top, "--interval",
+              "Time between two looks; default 2s. Given, output that is no terminal goes on too",
+              [&options](std::chrono::milliseconds time) { options.interval = time; });
   top->footer(
       "Examples:\n  sinkctl top\n  sinkctl top --once\n  sinkctl top --interval 10s -o csv");
   top->callback([&invocation] { invocation.command = Command::kTop; });
@@ -93,22 +103,26 @@ ExitCode RunTop(const Invocation& invocation) {
   const bool again = !options.once && (terminal.out_is_terminal || options.interval);
   const bool live = again && terminal.out_is_terminal && global.output == OutputFormat::kTable;
   StopSignal stop;
+  std::string closing;
   const ExitCode code = RunCalls(
       global,
       [&](const std::shared_ptr<grpc::Channel>& channel, const client::CallOptions& call,
           Output& output) -> absl::Status {
         const client::ServerClient server(channel);
         TopWriter writer(global.output, live, terminal, output);
+        absl::Status result;
         do {
           absl::StatusOr<v1::ServerStatus> status = server.GetStatus(call);
-          if (!status.ok()) return status.status();
+          result = stop.stopped() ? absl::OkStatus() : status.status();
+          if (!status.ok()) break;
           writer.Write(*std::move(status));
-          const absl::Status flushed = output.Flush();
-          if (!flushed.ok()) return flushed;
-        } while (again && !stop.WaitFor(options.interval.value_or(kTopInterval)));
-        return absl::OkStatus();
+          result = output.Flush();
+        } while (result.ok() && again && !stop.WaitFor(options.interval.value_or(kTopInterval)));
+        closing = writer.Closing();
+        return result;
       },
       [&stop] { stop.Stop(); });
+  if (again && !closing.empty() && !global.quiet) Say(closing);
   // Ctrl-C is how it ends.
   return again && code == kExitInterrupted ? kExitOk : code;
 }

@@ -33,6 +33,11 @@ void AddRunFlags(CLI::App& app, AnalyzeOptions& options) {
          "--replace", [&spec] { spec.set_replace(true); },
          "With --run: a sample whose id the run holds with another text takes its place")
       ->group(group);
+  AddDuration(app, "--retry-for",
+              "Where the server cannot be reached or has no room, try again for so long after the "
+              "last answer, e.g. 15m; default: 6 times, in 16 s",
+              [&options](std::chrono::milliseconds time) { options.retry_for = time; })
+      ->group(group);
   app.add_option("--shard", options.shard,
                  "Take the samples of one shard only, 0/8 to 7/8 of 8; with --run, all shards may "
                  "write to one run, which stays open")

@@ -13,7 +13,7 @@ namespace v1 = ::sinks::v1;
 
 void AddModelFlag(CLI::App& app, std::string& model) {
   app.add_option("-m,--model,MODEL", model, "Model to run on")
-      ->envname("SINKD_MODEL")
+      ->envname("SINKCTL_MODEL")
       ->type_name("")
       ->group(kRunGroup);
 }

@@ -173,6 +173,18 @@ CLI::Option* AddChoices(CLI::App& app, const std::string& name, std::span<const 
       ->type_name("{" + Words(choices) + "}");
 }
 
+CLI::Option* AddDuration(CLI::App& app, const std::string& name, const std::string& help,
+                         std::function<void(std::chrono::milliseconds)> set) {
+  return app
+      .add_option_function<std::string>(
+          name, [set = std::move(set)](const std::string& text) { set(*ParseDuration(text)); },
+          help)
+      ->type_name("DURATION")
+      ->check([](const std::string& text) {
+        return ParseDuration(text) ? "" : Quoted(text) + " is no duration; e.g. 500ms, 30s, 5m";
+      });
+}
+
 std::optional<std::chrono::milliseconds> ParseDuration(const std::string& text) {
   const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
   const auto value = ParseNumber(text.substr(0, digits));

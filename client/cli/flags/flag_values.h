@@ -38,6 +38,10 @@ CLI::Option* AddIntegers(CLI::App& app, const std::string& name, const std::stri
 CLI::Option* AddChoices(CLI::App& app, const std::string& name, std::span<const Choice> choices,
                         const std::string& help, std::function<void(int)> add);
 
+// A flag that takes a duration over 0, as ParseDuration reads it.
+CLI::Option* AddDuration(CLI::App& app, const std::string& name, const std::string& help,
+                         std::function<void(std::chrono::milliseconds)> set);
+
 // "30", "30s", "500ms", "2m", "1h" as a duration over 0; nullopt for anything else.
 std::optional<std::chrono::milliseconds> ParseDuration(const std::string& text);
 

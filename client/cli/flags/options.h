@@ -44,7 +44,8 @@ struct GlobalOptions {
   bool quiet = false;
   bool verbose = false;  // what gRPC logs goes to standard error
   bool no_color = false;
-  bool ascii = false;  // charts in ASCII only
+  bool ascii = false;                // charts in ASCII only
+  std::vector<std::string> command;  // the words of the command line
   CredentialOptions credentials;
 };
 
@@ -80,6 +81,8 @@ struct AnalyzeOptions {
   bool records = false;       // records even when only summaries are shown
   bool no_records = false;    // even when they would be shown
   bool summary_only = false;  // no records, and a summary even of a shard
+  // How long to go on trying after the last answer; absent: a few times.
+  std::optional<std::chrono::milliseconds> retry_for;
   bool no_chart = false;
 };
 
@@ -172,6 +175,7 @@ enum class Command {
   kTop,
   kToken,
   kCompletion,
+  kHelp,
   kVersion
 };
 
@@ -188,7 +192,8 @@ struct Invocation {
   ReportOptions report;
   HealthOptions health;
   TopOptions top;
-  std::string shell;  // of `completion`
+  std::string shell;              // of `completion`
+  std::vector<std::string> help;  // of `help`: a command
 };
 
 }  // namespace sinkd::cli

@@ -52,7 +52,24 @@ absl::Status SampleReader::Check() const {
   return absl::OkStatus();
 }
 
+std::optional<int64_t> SampleReader::CountPieces() const {
+  constexpr int64_t kMostBytes = int64_t{1} << 30;
+  if (!total_bytes_ || *total_bytes_ > kMostBytes) return std::nullopt;
+  SampleReader counter(options_);
+  counter.only_counts_ = true;
+  while (counter.Next()) continue;
+  return counter.pieces_;
+}
+
 std::optional<InputItem> SampleReader::Next() {
+  std::optional<InputItem> item = NextPiece();
+  if (!item) return item;
+  ++pieces_;
+  if (auto* sample = std::get_if<InputSample>(&*item)) sample->origin.number = pieces_;
+  return item;
+}
+
+std::optional<InputItem> SampleReader::NextPiece() {
   while (!stop_.stopped()) {
     if (next_text_ < options_.texts.size()) return NextText();
     if (!open_) {
@@ -68,7 +85,7 @@ bool SampleReader::Restart() {
   if (!total_bytes_) return false;
   open_.reset();
   next_text_ = next_file_ = 0;
-  bytes_before_ = end_bytes_ = 0;
+  bytes_before_ = end_bytes_ = pieces_ = 0;
   return true;
 }
 
@@ -117,6 +134,10 @@ std::optional<InputItem> SampleReader::NextOfFile() {
 }
 
 std::optional<InputItem> SampleReader::NextWhole() {
+  if (only_counts_) {
+    CloseFile();
+    return InputSample();
+  }
   const auto text = open_->reader.ReadAll(client::kMaxSampleBytes);
   const std::optional<int64_t> size = RegularFileSize(file());
   end_bytes_ += size.value_or(0);
@@ -143,6 +164,7 @@ void SampleReader::CloseFile() {
 }
 
 InputItem SampleReader::MakeLineItem(const Line& line) const {
+  if (only_counts_) return InputSample();
   if (line.too_long) {
     return MakeError(fmt::format("the line is longer than {} bytes", kMaxLineBytes), line.number);
   }

@@ -21,6 +21,7 @@ struct Origin {
   int32_t source = 0;     // which input, from 0
   int64_t line = 0;       // from 1; 0 when the input is the sample
   int64_t end_bytes = 0;  // bytes of all inputs up to its end
+  int64_t number = 0;     // of the piece of input that it is, from 1
 };
 
 // A piece of input that is no sample.
@@ -64,12 +65,17 @@ class SampleReader {
   // Bytes of all inputs, when each of them is a regular file or a text of the command line.
   std::optional<int64_t> total_bytes() const { return total_bytes_; }
 
+  // Pieces of all inputs, good and bad ones, in one pass over the files; nullopt without
+  // total_bytes, and when that is over 1 GiB.
+  std::optional<int64_t> CountPieces() const;
+
  private:
   struct OpenInput {
     LineReader reader;
     bool jsonl;
   };
 
+  std::optional<InputItem> NextPiece();
   std::optional<InputItem> NextText();
   // Opens the next file; an error when that fails.
   std::optional<InputError> OpenNext();
@@ -83,12 +89,14 @@ class SampleReader {
 
   InputOptions options_;
   StopSignal stop_;
+  bool only_counts_ = false;  // pieces are found and not read
   std::optional<int64_t> total_bytes_;
   size_t next_text_ = 0;
   size_t next_file_ = 0;
   std::optional<OpenInput> open_;
   int64_t bytes_before_ = 0;  // bytes of the inputs before the open one
   int64_t end_bytes_ = 0;     // bytes up to the end of the piece read last
+  int64_t pieces_ = 0;        // read
 };
 
 }  // namespace sinkd::cli

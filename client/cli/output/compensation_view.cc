@@ -37,9 +37,9 @@ std::string Blocks(const v1::CompensationReport& report, const SummaryView& view
   }
   Table table({{"block"},
                {"primary", Align::kLeft},
-               {"", Align::kLeft},
+               Bars(),
                {"secondary", Align::kLeft},
-               {"", Align::kLeft},
+               Bars(),
                {"rest"},
                {"primary norm"}});
   for (int i = 0; i < report.blocks_size(); ++i) {
@@ -56,7 +56,7 @@ std::string Blocks(const v1::CompensationReport& report, const SummaryView& view
                   bar(block.secondary(), most_secondary, Style::kGreen),
                   IfPresent(block.has_rest(), block.rest()), Fixed(block.primary_norm(), 1)});
   }
-  return table.Render(terminal.color_out);
+  return table.Render(terminal);
 }
 
 // "4: 12, 5: 3" in ascending order of the key.

@@ -46,8 +46,19 @@ std::string Neutral(std::string_view field) {
 
 }  // namespace
 
+std::string CsvRow::ending_;
+
 void CsvRow::WriteAsIs() {
   as_is = true;
+}
+
+void CsvRow::EndWith(std::string_view model, std::string_view run) {
+  ending_.clear();
+  ending_ = "," + CsvRow().Add(model).Add(run).line_;
+}
+
+std::string CsvRow::Take() {
+  return std::move(line_) + ending_ + "\r\n";
 }
 
 CsvRow& CsvRow::Add(std::string_view field) {

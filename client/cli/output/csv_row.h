@@ -19,6 +19,9 @@ class CsvRow {
   // From now on text is written as it is, by all rows. To be called before the first one is made.
   static void WriteAsIs();
 
+  // From now on every row ends with these two, which name what it is of; "" for no run.
+  static void EndWith(std::string_view model, std::string_view run);
+
   CsvRow& Add(std::string_view field);
   CsvRow& Add(const char* field) { return Add(std::string_view(field)); }
   CsvRow& Add(const std::string& field) { return Add(std::string_view(field)); }
@@ -34,10 +37,12 @@ class CsvRow {
     return present ? Add(value) : Add("");
   }
   // The whole line.
-  std::string Take() { return std::move(line_) + "\r\n"; }
+  std::string Take();
 
  private:
   CsvRow& Append(std::string_view field);  // quoted where CSV needs it
+
+  static std::string ending_;
 
   std::string line_;
   bool any_ = false;

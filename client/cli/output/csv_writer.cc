@@ -7,6 +7,7 @@
 #include "client/cli/output/csv_row.h"
 #include "client/cli/output/names.h"
 #include "client/cli/output/row_mean.h"
+#include "client/run_client.h"
 
 namespace sinkd::cli {
 namespace {
@@ -16,17 +17,18 @@ namespace v1 = ::sinks::v1;
 constexpr std::string_view kSinkHeader =
     "sample_index,sample_id,tokens,prompt_tokens,window_start,window_end,undecided,role,position,"
     "token_id,token_text,kind,l_start,lifetime,layers,contiguous,margin,mlp_norm,state_norm,score,"
-    "score_maximum,score_curve,attention_blocks,learned_sink_mass\r\n";
-constexpr std::string_view kAlphaHeader = "sample_index,block,head,position,alpha\r\n";
-constexpr std::string_view kLevelHeader = "l_start,lifetime,kind,count\r\n";
+    "score_maximum,score_curve,attention_blocks,learned_sink_mass,model,run\r\n";
+constexpr std::string_view kAlphaHeader = "sample_index,block,head,position,alpha,model,run\r\n";
+constexpr std::string_view kLevelHeader = "l_start,lifetime,kind,count,model,run\r\n";
 constexpr std::string_view kFitHeader =
     "y,form,n,left_out,undefined,a,a_standard_error,a_t,a_p,a_lower,a_upper,b,b_standard_error,"
     "b_t,b_p,b_lower,b_upper,r_squared,residual_deviation,aic,pearson,pearson_p,spearman,"
-    "spearman_p\r\n";
+    "spearman_p,model,run\r\n";
 constexpr std::string_view kBlockHeader =
     "block,primary,primary_lower,primary_upper,secondary,secondary_lower,secondary_upper,rest,"
-    "primary_norm,samples_weakest_here,gate,gate_primary,gate_secondary,learned_sink_mass\r\n";
-constexpr std::string_view kRateHeader = "position,rate,hits,cells\r\n";
+    "primary_norm,samples_weakest_here,gate,gate_primary,gate_secondary,learned_sink_mass,model,"
+    "run\r\n";
+constexpr std::string_view kRateHeader = "position,rate,hits,cells,model,run\r\n";
 
 std::string_view Header(const Sections& sections, bool alpha_rows) {
   if (alpha_rows) return kAlphaHeader;
@@ -141,6 +143,11 @@ void WriteRates(const v1::SinkRateReport& report, Output& output) {
 CsvWriter::CsvWriter(const AnalyzeOptions& options, Output& output)
     : options_(options), alpha_rows_(options.spec.scores().all_positions()), output_(output) {
   output_.Write(Header(options.sections, alpha_rows_));
+}
+
+void CsvWriter::Started(const v1::AnalyzeStarted& started) {
+  const std::string& run = started.spec().run_id();
+  CsvRow::EndWith(started.spec().model(), run.empty() ? "" : client::RunName(run));
 }
 
 void CsvWriter::Record(const v1::SampleRecord& record) {

@@ -6,7 +6,7 @@
 //   regress               a row a fit: y, form, coefficients
 //   compensation          a row a block
 //   rate                  a row a position
-// Errors go to standard error only.
+// The last columns are the model and the run, if there is one. Errors go to standard error only.
 #pragma once
 
 #include "client/cli/output/result_writer.h"
@@ -17,6 +17,7 @@ class CsvWriter : public ResultWriter {
  public:
   // Exactly one section of `options` is set.
   CsvWriter(const AnalyzeOptions& options, Output& output);
+  void Started(const sinks::v1::AnalyzeStarted& started) override;
   void Record(const sinks::v1::SampleRecord& record) override;
   void Alpha(const sinks::v1::AlphaChunk& alpha) override;
   void Summary(const sinks::v1::Summary& summary) override;

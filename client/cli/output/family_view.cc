@@ -103,7 +103,7 @@ std::string SiteTable(const v1::Family& family, const Terminal& terminal) {
     table.AddRow({client::MakePrintable(site.site()), Difference(site.float32_difference()),
                   site.has_bfloat16_ratio() ? Fixed(site.bfloat16_ratio(), 2) : kAbsent});
   }
-  return "\n" + table.Render(terminal.color_out) +
+  return "\n" + table.Render(terminal) +
          Wrapped(
              "float32: largest distance of a row over its norm (alpha: absolute); bfloat16 ratio: "
              "distance to float32 over the reference's own",
@@ -117,7 +117,7 @@ std::string KnownTable(const v1::Family& family, const Terminal& terminal) {
     table.AddRow({client::MakePrintable(model.name()), Grouped(model.parameters()),
                   Bytes(model.weight_bytes())});
   }
-  return "\n" + table.Render(terminal.color_out);
+  return "\n" + table.Render(terminal);
 }
 
 std::string Card(const v1::Family& family, const Terminal& terminal) {

@@ -36,7 +36,7 @@ std::string Counts(const v1::LevelReport& report, const SummaryView& view,
                    const Terminal& terminal) {
   int64_t most = 0;
   for (const v1::LevelCount& level : report.counts()) most = std::max(most, level.count());
-  Table table({{"level"}, {"kind", Align::kLeft}, {"count"}, {"", Align::kLeft}});
+  Table table({{"level"}, {"kind", Align::kLeft}, {"count"}, Bars()});
   for (const v1::LevelCount& level : report.counts()) {
     const Style style = KindStyle(level.kind());
     const std::string bar = view.charts
@@ -46,7 +46,7 @@ std::string Counts(const v1::LevelReport& report, const SummaryView& view,
     table.AddRow({fmt::format("({}, {})", level.l_start(), level.lifetime()),
                   Cell(KindName(level.kind()), style), Grouped(level.count()), Cell(bar, style)});
   }
-  return table.Render(terminal.color_out);
+  return table.Render(terminal);
 }
 
 std::string Numbers(const v1::LevelReport& report) {
@@ -72,7 +72,7 @@ std::string Tokens(const v1::LevelReport& report, const Terminal& terminal) {
     table.AddRow({Cell(QuoteToken(token.text(), 24, terminal.unicode), Style::kBold),
                   std::to_string(token.token_id()), Grouped(token.count())});
   }
-  return '\n' + table.Render(terminal.color_out);
+  return '\n' + table.Render(terminal);
 }
 
 std::string Positions(const v1::LevelReport& report, const Terminal& terminal) {

@@ -202,8 +202,7 @@ void ModelListWriter::End() {
   if (format_ == OutputFormat::kJson) output_.Write(any_ ? "\n]}\n" : "{\"models\":[]}\n");
   if (format_ == OutputFormat::kCsv && !any_) output_.Write(kHeader);
   if (format_ != OutputFormat::kTable) return;
-  output_.Write(any_ ? table_.Render(terminal_.color_out, 0)
-                     : "no models under the server's model root\n");
+  output_.Write(any_ ? table_.Render(terminal_, 0) : "no models under the server's model root\n");
   if (!failures_.empty()) output_.Write('\n' + failures_);
 }
 

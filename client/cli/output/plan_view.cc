@@ -112,7 +112,7 @@ std::string DeviceTable(const v1::ModelPlan& plan, const Terminal& terminal) {
                   Bytes(share.held_bytes()), Bytes(share.pinned_bytes()),
                   share.fits() ? Cell("yes", Style::kGreen) : Cell("NO", Style::kRed)});
   }
-  return table.Render(terminal.color_out);
+  return table.Render(terminal);
 }
 
 // Another residency for a plan that does not fit; empty: there is no other.
@@ -196,7 +196,7 @@ std::string TensorTable(const v1::PlanModelResponse& plan, bool each, const Term
   }
   if (table.empty()) return "";
   // A name that goes into a pipe stays in one piece.
-  return '\n' + table.Render(terminal.color_out, 2, terminal.out_is_terminal ? terminal.width : 0);
+  return '\n' + table.Render(terminal);
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ std::string RenderRecord(const v1::SampleRecord& record, const RecordView& view,
   for (const v1::Sink& sink : record.sinks()) {
     table.AddRow(SinkCells(sink, false, view, curve_maximum, terminal));
   }
-  return SampleHead(record, terminal) + table.Render(terminal.color_out, 1) +
+  return SampleHead(record, terminal) + table.Render(terminal, 1) +
          LearnedSinkLine(record, view, terminal) + '\n';
 }
 

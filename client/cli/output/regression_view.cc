@@ -87,7 +87,7 @@ std::string RenderResult(const v1::RegressionResult& result, const Points& point
                {"AIC"}});
   for (const v1::Fit& fit : result.fits()) AddFit(fit, table);
   std::string text = Heading(fmt::format("{} (y) against MLP norm (x)", y), terminal) +
-                     table.Render(terminal.color_out) + Remarks(result);
+                     table.Render(terminal) + Remarks(result);
   text += fmt::format("  Pearson {};  Spearman {}\n", CorrelationText(result.pearson()),
                       CorrelationText(result.spearman()));
   return view.charts ? text + Plot(result, points, y, terminal) : text;

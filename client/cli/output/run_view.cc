@@ -174,7 +174,7 @@ void RunListWriter::End() {
   if (format_ == OutputFormat::kJson) output_.Write(any_ ? "\n]}\n" : "{\"runs\":[]}\n");
   if (format_ == OutputFormat::kCsv && !any_) output_.Write(kRunHeader);
   if (format_ != OutputFormat::kTable) return;
-  output_.Write(any_ ? table_.Render(terminal_.color_out, 0) : "no such runs\n");
+  output_.Write(any_ ? table_.Render(terminal_, 0) : "no such runs\n");
 }
 
 RunSummaryWriter::RunSummaryWriter(const RunOptions& options, OutputFormat format,

@@ -25,6 +25,11 @@ void AddScoreRow(const Cell& group, const v1::ScoreStatistics& statistics, Table
                 value(statistics.maximum()), Grouped(statistics.undefined())});
 }
 
+// "7", or "7-9".
+std::string Span(int first, int last) {
+  return first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
+}
+
 }  // namespace
 
 std::string Heading(const std::string& title, const Terminal& terminal) {
@@ -83,19 +88,19 @@ std::string RenderScores(const v1::ScoreReport& report, const Terminal& terminal
     AddScoreRow(Cell(KindName(statistics.kind()), KindStyle(statistics.kind())), statistics, table);
   }
   return Heading("scores: mean attention received over the blocks that read a sink", terminal) +
-         table.Render(terminal.color_out);
+         table.Render(terminal);
 }
 
 std::string RenderLearnedSinks(const v1::LearnedSinkReport& report, const SummaryView& view,
                                const Terminal& terminal) {
-  Table table({{"block"}, {"mass"}, {"", Align::kLeft}});
+  Table table({{"block"}, {"mass"}, Bars()});
   for (int block = 0; block < report.mass_size(); ++block) {
     const double mass = report.mass(block);
     table.AddRow({std::to_string(block), Fixed(mass, 4),
                   Cell(view.charts ? Bar(mass, 1.0, 30, terminal.unicode) : "", Style::kCyan)});
   }
   return Heading("learned sinks: share of the attention that goes to no position", terminal) +
-         table.Render(terminal.color_out);
+         table.Render(terminal);
 }
 
 std::string RenderGates(const v1::Summary& summary, const SummaryView& view,
@@ -122,19 +127,29 @@ std::string RenderGates(const v1::Summary& summary, const SummaryView& view,
 
 std::string RenderSinkRate(const v1::SinkRateReport& report, const SummaryView& view,
                            const Terminal& terminal) {
-  Table table({{"pos"}, {"rate"}, {"hits"}, {"cells"}, {"", Align::kLeft}});
+  Table table({{"pos"}, {"rate"}, {"hits"}, {"cells"}, Bars()});
   const int count = std::min({report.rates_size(), report.cells_size(), report.hits_size()});
-  for (int position = 0; position < count; ++position) {
+  int end = 0;
+  for (int position = 0; position < count; position = end) {
+    end = position + 1;
     if (report.cells(position) == 0) continue;
     const double rate = report.rates(position);
-    table.AddRow({std::to_string(position), Fixed(rate, 4), Grouped(report.hits(position)),
-                  Grouped(report.cells(position)),
+    const int64_t hits = report.hits(position);
+    int64_t least = report.cells(position);
+    int64_t most = least;
+    // Positions without a hit are one row.
+    for (; hits == 0 && end < count && report.hits(end) == 0 && report.cells(end) > 0; ++end) {
+      least = std::min(least, report.cells(end));
+      most = std::max(most, report.cells(end));
+    }
+    table.AddRow({Span(position, end - 1), Fixed(rate, 4), Grouped(hits),
+                  least == most ? Grouped(most) : Grouped(least) + "-" + Grouped(most),
                   Cell(view.charts ? Bar(rate, 1.0, 30, terminal.unicode) : "", Style::kCyan)});
   }
   std::string text = Heading("sink rate: share of (sample, block, head) over epsilon", terminal);
   text += fmt::format("  {} samples, {} left out as too short\n", Grouped(report.samples()),
                       Grouped(report.left_out()));
-  return table.empty() ? text : text + table.Render(terminal.color_out);
+  return table.empty() ? text : text + table.Render(terminal);
 }
 
 }  // namespace sinkd::cli

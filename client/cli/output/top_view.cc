@@ -18,11 +18,6 @@ namespace {
 
 namespace v1 = ::sinks::v1;
 
-double Seconds(const google::protobuf::Timestamp& from, const google::protobuf::Timestamp& to) {
-  using google::protobuf::util::TimeUtil;
-  return static_cast<double>(TimeUtil::DurationToMicroseconds(to - from)) / 1e6;
-}
-
 // What happened between two moments.
 class Between {
  public:
@@ -34,6 +29,10 @@ class Between {
 
   double Rate(int64_t now, int64_t (v1::WorkCounts::*count)() const) const {
     return static_cast<double>(now - (before_ ? (before_->counts().*count)() : 0)) / seconds_;
+  }
+
+  std::string Span() const {
+    return before_ ? fmt::format("in {}", Duration(seconds_)) : std::string("since the start");
   }
 
   double Busy(const v1::DeviceStatus& device) const {
@@ -73,7 +72,7 @@ std::string Devices(const v1::ServerStatus& status, const Between& between,
                   fmt::format("{:.0f}%", 100 * between.Busy(device)), Memory(device),
                   fmt::format("{:.1f} s", device.longest_wait_seconds()), RunningText(device)});
   }
-  return table.empty() ? "  no device has been used yet\n" : table.Render(terminal.color_out);
+  return table.empty() ? "  no device has been used yet\n" : table.Render(terminal);
 }
 
 std::string Callers(const v1::ServerStatus& status, const Terminal& terminal) {
@@ -95,7 +94,7 @@ std::string Callers(const v1::ServerStatus& status, const Terminal& terminal) {
                     Duration(caller.device_seconds())});
     }
   }
-  return table.empty() ? "  nobody has a stream open\n" : table.Render(terminal.color_out);
+  return table.empty() ? "  nobody has a stream open\n" : table.Render(terminal);
 }
 
 std::string Models(const v1::ServerStatus& status, const Terminal& terminal) {
@@ -104,17 +103,35 @@ std::string Models(const v1::ServerStatus& status, const Terminal& terminal) {
                {"DEVICE", Align::kLeft},
                {"MEMORY"},
                {"USERS"},
-               {"", Align::kLeft}});
+               {"PINNED", Align::kLeft}});
   for (const v1::Model& model : status.models()) {
     table.AddRow({Cell(client::MakePrintable(ModelId(model.name())), Style::kBold),
                   StateName(model.state()), client::MakePrintable(model.device()),
                   model.has_weight_bytes() ? Bytes(model.weight_bytes()) : kAbsent,
-                  Grouped(model.users()), model.pinned() ? "pinned" : ""});
+                  Grouped(model.users()), model.pinned() ? "yes" : "no"});
   }
-  return table.empty() ? "  no model is in memory\n" : table.Render(terminal.color_out);
+  return table.empty() ? "  no model is in memory\n" : table.Render(terminal);
 }
 
 }  // namespace
+
+double Seconds(const google::protobuf::Timestamp& from, const google::protobuf::Timestamp& to) {
+  using google::protobuf::util::TimeUtil;
+  return static_cast<double>(TimeUtil::DurationToMicroseconds(to - from)) / 1e6;
+}
+
+std::string DescribeTop(const v1::ServerStatus& first, const v1::ServerStatus& last) {
+  const double seconds = Seconds(first.time(), last.time());
+  if (first.start_time() != last.start_time()) {
+    return fmt::format("the server started again within the {} that this looked at it",
+                       Duration(seconds));
+  }
+  const int64_t samples = last.counts().samples_ok() - first.counts().samples_ok();
+  const int64_t tokens = last.counts().tokens() - first.counts().tokens();
+  const int64_t failed = last.counts().samples_failed() - first.counts().samples_failed();
+  return fmt::format("within {} the server analysed {} samples of {} tokens, and {} failed",
+                     Duration(seconds), Grouped(samples), Grouped(tokens), Grouped(failed));
+}
 
 std::string RenderTop(const v1::ServerStatus& status, const v1::ServerStatus* before,
                       const Terminal& terminal) {
@@ -129,10 +146,10 @@ std::string RenderTop(const v1::ServerStatus& status, const v1::ServerStatus* be
   text += fmt::format("  streams {} of {}, samples waiting {}, resident memory {}\n",
                       Grouped(status.streams()), Grouped(status.max_streams()),
                       Grouped(status.waiting_samples()), Bytes(status.resident_bytes()));
-  text += fmt::format("  {:.1f} samples/s, {:.0f} tokens/s; {} samples so far, {} failed\n\n",
+  text += fmt::format("  {:.1f} samples/s, {:.0f} tokens/s {}; {} samples so far, {} failed\n\n",
                       between.Rate(counts.samples_ok(), &v1::WorkCounts::samples_ok),
-                      between.Rate(counts.tokens(), &v1::WorkCounts::tokens), Grouped(ended),
-                      Grouped(counts.samples_failed()));
+                      between.Rate(counts.tokens(), &v1::WorkCounts::tokens), between.Span(),
+                      Grouped(ended), Grouped(counts.samples_failed()));
   text += Devices(status, between, terminal) + '\n' + Callers(status, terminal) + '\n' +
           Models(status, terminal);
   return text;

@@ -16,6 +16,12 @@ namespace sinkd::cli {
 std::string RenderTop(const sinks::v1::ServerStatus& status, const sinks::v1::ServerStatus* before,
                       const Terminal& terminal);
 
+// What a server did between two statuses, in a sentence.
+std::string DescribeTop(const sinks::v1::ServerStatus& first, const sinks::v1::ServerStatus& last);
+
+// From one moment to a later one.
+double Seconds(const google::protobuf::Timestamp& from, const google::protobuf::Timestamp& to);
+
 // As a line of JSON, or as CSV, a row per device: its title line, then rows.
 std::string TopCsvHeader();
 std::string RenderTopCsv(const sinks::v1::ServerStatus& status);

@@ -25,7 +25,7 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
                {"min"},
                {"median"},
                {"max"},
-               {"|cosine|", Align::kLeft}});
+               Bars("|cosine|")});
   for (const v1::AlignRow& row : report.align().rows()) {
     const v1::Estimate& cosine = row.cosine();
     const bool target = row.group() == v1::POSITION_GROUP_TARGET;
@@ -43,7 +43,7 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
                   number(row.median()), number(row.maximum()), Cell(bar, style)});
   }
   return Heading("cosine with the primary sink of the same sample, at l_start", view.terminal) +
-         table.Render(view.terminal.color_out) + remarks.Render();
+         table.Render(view.terminal) + remarks.Render();
 }
 
 std::string Csv(const v1::StudyReport& report) {

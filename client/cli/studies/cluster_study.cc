@@ -47,7 +47,7 @@ std::string Rows(const v1::ClusterReport& report, const StudyView& view) {
       remarks.push_back(std::move(line));
     }
   }
-  std::string text = table.Render(view.terminal.color_out);
+  std::string text = table.Render(view.terminal);
   for (const std::string& line : remarks) text += line;
   return text;
 }

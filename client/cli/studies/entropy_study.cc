@@ -19,7 +19,7 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
   Table table({{"block"},
                {"entropy", Align::kLeft},
                {"normalized"},
-               {"", Align::kLeft},
+               Bars(),
                {"without sinks", Align::kLeft}});
   for (const v1::EntropyRow& row : report.entropy().rows()) {
     const v1::Estimate& share = row.normalized();
@@ -31,7 +31,7 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
                   remarks.Show("without sinks", row.without_sinks())});
   }
   return Heading("matrix entropy of the states after each block, in nats", view.terminal) +
-         table.Render(view.terminal.color_out) + remarks.Render() +
+         table.Render(view.terminal) + remarks.Render() +
          "  normalized: entropy / ln(min(rows, hidden size)); without sinks: the same entropy\n"
          "  without the rows of the primary and all other sinks\n";
 }

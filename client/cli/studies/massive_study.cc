@@ -34,7 +34,7 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
   Table table({{"block"},
                {"of", Align::kLeft},
                {"value"},
-               {"", Align::kLeft},
+               Bars(),
                {"channel"},
                {"sample"},
                {"pos"},
@@ -61,7 +61,7 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
     }
   }
   return Heading("largest entries of the states after each block", view.terminal) +
-         table.Render(view.terminal.color_out) +
+         table.Render(view.terminal) +
          "  median: of all |entries|; rest: largest |entry| at positions that never are a sink\n";
 }
 

@@ -41,7 +41,7 @@ std::string RenderMeasure(const Measure& measure, const v1::NormsReport& report,
                   Cell(mean("secondary", row.secondary()), Style::kGreen),
                   mean("rest", row.rest())});
   }
-  return Heading(measure.title, view.terminal) + table.Render(view.terminal.color_out);
+  return Heading(measure.title, view.terminal) + table.Render(view.terminal);
 }
 
 std::string Render(const v1::StudyReport& report, const StudyView& view) {

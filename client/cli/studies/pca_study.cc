@@ -69,14 +69,14 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
                {"at scale"},
                {"output norm"},
                {"cosine"},
-               {"|cosine|", Align::kLeft}});
+               Bars("|cosine|")});
   AddRows("component", pca.components(), view, table);
   AddRows("random", pca.random(), view, table);
   const auto effective = [](const Directions& directions) {
     return std::count_if(directions.begin(), directions.end(),
                          [](const v1::PcaDirection& each) { return each.effective(); });
   };
-  return text + table.Render(view.terminal.color_out) +
+  return text + table.Render(view.terminal) +
          fmt::format(
              "  the scale shown is the one nearest to the primary sink's direction\n"
              "  effective: {} of {} components, {} of {} random directions\n",

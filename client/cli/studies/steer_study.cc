@@ -32,7 +32,7 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
   Table table({{"tau"},
                {"norm"},
                {"lifetime", Align::kLeft},
-               {"", Align::kLeft},
+               Bars(),
                {"sinks"},
                {"score"},
                {"random"},
@@ -55,7 +55,7 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
                   steered("untouched", true, row.untouched_lifetime_change()),
                   steered("loss", row.has_loss_change(), row.loss_change())});
   }
-  return text + table.Render(view.terminal.color_out) + remarks.Render() +
+  return text + table.Render(view.terminal) + remarks.Render() +
          "  lifetime in layers, 0 for no sink; random: lifetime when a random direction of norm "
          "tau "
          "is\n  written instead; untouched: change of the lifetime of all other sinks; loss: "

@@ -27,16 +27,11 @@ void AddRunFlags(CLI::App& app, StudyOptions& options) {
   AddChoice(app, "--lane", kLaneChoices, kLaneHelp, [&request](int lane) {
     request.set_lane(static_cast<v1::Lane>(lane));
   })->group(kRunGroup);
-  app.add_option_function<std::string>(
-         "--time-budget",
-         [&](const std::string& text) {
-           const std::chrono::duration<double> seconds = *ParseDuration(text);
-           request.set_time_budget_seconds(seconds.count());
-         },
-         "Report what is done after this long, e.g. 30s, 5m; default: shortly before --timeout")
-      ->type_name("DURATION")
-      ->check([](const std::string& text) {
-        return ParseDuration(text) ? "" : "\"" + text + "\" is no duration; e.g. 500ms, 30s, 5m";
+  AddDuration(
+      app, "--time-budget",
+      "Report what is done after this long, e.g. 30s, 5m; default: shortly before --timeout",
+      [&request](std::chrono::duration<double> time) {
+        request.set_time_budget_seconds(time.count());
       })
       ->group(kRunGroup);
   app.add_option_function<std::string>(

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "client/cli/output/csv_row.h"
 #include "client/cli/output/json_parts.h"
 #include "client/cli/output/record_view.h"
 #include "client/cli/studies/study_parts.h"
@@ -43,7 +44,10 @@ class StudyCsv : public StudyWriter {
  public:
   StudyCsv(const StudyOptions& options, Output& output) : options_(options), output_(output) {
     output_.Write(options_.command->csv_header);
-    output_.Write("\r\n");
+    output_.Write(",model,run\r\n");
+  }
+  void Started(const v1::StudyStarted& started) override {
+    CsvRow::EndWith(started.request().model(), started.request().run());
   }
   void Report(const v1::StudyReport& report) override {
     output_.Write(options_.command->csv(report));

@@ -32,8 +32,8 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
       {"block"},   {"site", Align::kLeft}, {"suppressed", Align::kLeft}, {"control"}, {"others"},
       {"lifetime"}};
   // A line has room for the losses or for the rest.
-  const std::vector<Column> more = loss ? std::vector<Column>{{"loss"}, {"control's"}}
-                                        : std::vector<Column>{{"norm"}, {"", Align::kLeft}};
+  const std::vector<Column> more =
+      loss ? std::vector<Column>{{"loss"}, {"control's"}} : std::vector<Column>{{"norm"}, Bars()};
   columns.insert(columns.end(), more.begin(), more.end());
   Table table(std::move(columns));
   Remarks remarks;
@@ -57,7 +57,7 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
     }
     table.AddRow(std::move(cells));
   }
-  text += table.Render(view.terminal.color_out) + remarks.Render();
+  text += table.Render(view.terminal) + remarks.Render();
   text +=
       "  control: targets when as many control positions are swapped; others: all other sinks;\n"
       "  lifetime: mean change in layers; ";

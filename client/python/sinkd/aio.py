@@ -416,4 +416,6 @@ class Run(Result):
         if table not in tables.RECORD_TABLES:
             return (await self.summary()).to_pandas(table)
         messages = [record.message async for record in self.records()]
-        return tables.to_pandas(tables.RECORD_TABLES[table], messages)
+        return tables.to_pandas(
+            tables.RECORD_TABLES[table], messages, tables.Origin(self.message.model, self.message.name)
+        )

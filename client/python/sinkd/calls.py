@@ -169,7 +169,7 @@ def target(
     *,
     insecure_token: bool,
 ) -> Target:
-    place = address or os.environ.get("SINKD_SERVER") or DEFAULT_ADDRESS
+    place = address or os.environ.get("SINKCTL_SERVER") or DEFAULT_ADDRESS
     if "://" in place and not place.startswith(SCHEMES):
         raise ValueError(f"server address {place!r} is a URL; give host:port, e.g. {DEFAULT_ADDRESS}")
     options = CHANNEL_OPTIONS

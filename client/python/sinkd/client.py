@@ -34,7 +34,7 @@ def connect(
     insecure_token: bool = False,
     timeout: float | None = 20.0,
 ) -> Client:
-    """A client of the server at `address`, "host:port"; default: SINKD_SERVER, or 127.0.0.1:50051.
+    """A client of the server at `address`, "host:port"; default: SINKCTL_SERVER, or 127.0.0.1:50051.
 
     `tls` is the file of the CA that signed the server's certificate, True for one that this machine
     trusts, or {"ca", "cert", "key", "server_name"} for mutual TLS. The server is asked for its version,
@@ -414,4 +414,6 @@ class Run(Result):
         """A table of its records, by default its sinks, or of its summary."""
         if table is not None and table not in tables.RECORD_TABLES:
             return self.summary().to_pandas(table)
-        return tables.to_pandas(tables.RECORD_TABLES[table or "sinks"], (each.message for each in self.records()))
+        origin = tables.Origin(self.message.model, self.message.name)
+        messages = (each.message for each in self.records())
+        return tables.to_pandas(tables.RECORD_TABLES[table or "sinks"], messages, origin)

@@ -41,7 +41,7 @@ class Tabular:
         name = table or next(iter(every), "")
         if name not in every:
             raise ValueError(f"there is no table {name!r}; there are: {', '.join(every)}")
-        return tables.to_pandas(*every[name])
+        return tables.to_pandas(*every[name], self._origin())
 
     @property
     def tables(self) -> list[str]:
@@ -51,6 +51,10 @@ class Tabular:
     def _tables(self) -> Tables:
         """What each table is made of."""
         raise NotImplementedError
+
+    def _origin(self) -> tables.Origin | None:
+        """Which model and run the tables are of, where that is known."""
+        return None
 
 
 class Result(Tabular):
@@ -162,6 +166,9 @@ class Study(Result):
     def _tables(self) -> Tables:
         return {self.kind: (tables.STUDY_TABLES[self.kind], [self.message])}
 
+    def _origin(self) -> tables.Origin:
+        return tables.Origin(self.started.request.model, self.started.request.run)
+
 
 class Plan(Result):
     """What loading a model would take: `.message` is its ModelPlan."""
@@ -262,6 +269,10 @@ class AnalysisResult(Tabular):
         if self._table in found:
             found = {self._table: found.pop(self._table), **found}
         return found
+
+    def _origin(self) -> tables.Origin:
+        spec = self._session.spec
+        return tables.Origin(spec.model, f"runs/{spec.run_id}" if spec.run_id else "")
 
 
 def _record_tables(of: Iterable[Record]) -> Tables:

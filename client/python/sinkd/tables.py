@@ -78,7 +78,15 @@ class Table:
         return Column(name, kind, absent, lambda row: _value(row[1][at], path, absent=absent))
 
 
-def to_pandas(table: Table, sources: Iterable[Any]) -> pd.DataFrame:
+@dataclass(frozen=True)
+class Origin:
+    """What a table is of, in its last two columns; no run is an empty text."""
+
+    model: str
+    run: str = ""
+
+
+def to_pandas(table: Table, sources: Iterable[Any], origin: Origin | None = None) -> pd.DataFrame:
     """One DataFrame of the rows of all `sources`."""
     try:
         import pandas as pd
@@ -91,6 +99,9 @@ def to_pandas(table: Table, sources: Iterable[Any]) -> pd.DataFrame:
         if column.absent:
             kind = NULLABLE.get(column.kind, kind)
         data[column.name] = pd.Series([line[at] for line in lines], dtype=kind)
+    if origin is not None:
+        for name, value in (("model", origin.model), ("run", origin.run)):
+            data[name] = pd.Series([value] * len(lines), dtype="str")
     frame: pd.DataFrame = pd.DataFrame(data)
     return frame
 
