@@ -12,6 +12,15 @@ namespace {
 
 using ::testing::ElementsAre;
 
+TEST(TextWidth, FoldsLinesAtBlanks) {
+  EXPECT_EQ(FoldLines("one two three\n  four five six\nseven", 11),
+            "one two\n  three\n  four five\n    six\nseven");
+  EXPECT_EQ(FoldLines("short\n\n", 5), "short\n\n");
+  EXPECT_EQ(FoldLines("\x1b[1mone two\x1b[0m", 7), "\x1b[1mone two\x1b[0m");
+  EXPECT_EQ(FoldLines("\x1b[1mone two\x1b[0m x", 8), "\x1b[1mone two\x1b[0m\n  x");
+  EXPECT_EQ(FoldLines("unbreakable", 4), "unbreakable");
+}
+
 TEST(TextWidth, CountsColumnsAsATerminalDoes) {
   EXPECT_EQ(DisplayWidth("abc"), 3);
   EXPECT_EQ(DisplayWidth("漢字"), 4);

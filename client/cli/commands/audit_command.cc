@@ -64,7 +64,9 @@ ExitCode RunAudit(const Invocation& invocation) {
             client::AuditClient(channel).Audit(request, call);
         if (!audit.ok()) return OfInput(audit.status(), options.policy_file);
         verdict = audit->verdict();
-        output.Write(RenderAudit(*audit, FormatOf(global, options), DetectTerminal(global)));
+        const AuditFormat format = FormatOf(global, options);
+        if (format != AuditFormat::kTable) output.KeepLines();
+        output.Write(RenderAudit(*audit, format, DetectTerminal(global)));
         return absl::OkStatus();
       },
       [&stop] { stop.Stop(); });

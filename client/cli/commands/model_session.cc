@@ -4,6 +4,7 @@
 
 #include "client/cli/commands/call_setup.h"
 #include "client/cli/terminal/interrupt.h"
+#include "client/cli/terminal/terminal.h"
 #include "client/error_report.h"
 
 namespace sinkd::cli {
@@ -20,7 +21,7 @@ ExitCode RunCalls(const GlobalOptions& global, const Calls& body,
     if (on_interrupt) on_interrupt();
     cancellation.Cancel();
   });
-  Output output(STDOUT_FILENO);
+  Output output(STDOUT_FILENO, LineWidth(global, DetectTerminal(global)));
   const absl::Status status = body(*channel, MakeCallOptions(global, cancellation), output);
   const absl::Status flushed = output.Flush();
   if (interrupt.interrupted()) {

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "client/cli/terminal/text_width.h"
+
 namespace sinkd::cli {
 namespace {
 
@@ -14,7 +16,11 @@ constexpr size_t kFlushBytes = 64 << 10;
 
 void Output::Write(std::string_view text) {
   if (!status_.ok()) return;
-  buffer_ += text;
+  if (width_ > 0) {
+    buffer_ += FoldLines(text, width_);
+  } else {
+    buffer_ += text;
+  }
   if (buffer_.size() >= kFlushBytes) Flush().IgnoreError();
 }
 

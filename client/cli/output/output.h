@@ -12,10 +12,14 @@ namespace sinkd::cli {
 
 class Output {
  public:
-  // Writes to `descriptor`, which is not closed.
-  explicit Output(int descriptor) : descriptor_(descriptor) {}
+  // Writes to `descriptor`, which is not closed. Lines of more than `width` columns are broken at
+  // blanks; 0: no limit.
+  explicit Output(int descriptor, int width = 0) : descriptor_(descriptor), width_(width) {}
 
-  // Appends; written out by Flush, or here when much has gathered.
+  // From now on lines stay as they are: what follows is not only for people.
+  void KeepLines() { width_ = 0; }
+
+  // Appends whole lines; written out by Flush, or here when much has gathered.
   void Write(std::string_view text);
 
   // ABORTED when the reader closed its end (a pipe into `head`), INTERNAL with the reason when
@@ -26,6 +30,7 @@ class Output {
 
  private:
   int descriptor_;
+  int width_;
   std::string buffer_;
   absl::Status status_;
 };

@@ -28,7 +28,7 @@ ExitCode RunStudy(const Invocation& invocation) {
   });
   const client::CallOptions call = MakeCallOptions(global, cancellation);
   const Terminal terminal = DetectTerminal(global);
-  Output output(STDOUT_FILENO);
+  Output output(STDOUT_FILENO, LineWidth(global, terminal));
   const auto writer = MakeStudyWriter(global, options, terminal, output);
   ProgressBar progress(terminal.progress, terminal);
   StudySession session(reader, *writer, output, progress, global,

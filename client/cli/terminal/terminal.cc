@@ -78,6 +78,10 @@ Terminal DetectTerminal(const GlobalOptions& options) {
   return terminal;
 }
 
+int LineWidth(const GlobalOptions& options, const Terminal& terminal) {
+  return options.output == OutputFormat::kTable && terminal.out_is_terminal ? terminal.width : 0;
+}
+
 std::string Paint(bool color, Style style, std::string_view text) {
   if (!color || style == Style::kPlain) return std::string(text);
   return "\x1b[" + std::string(Code(style)) + "m" + std::string(text) + "\x1b[0m";

@@ -24,6 +24,10 @@ struct Terminal {
 // ASCII charts with --ascii or a locale set to C.
 Terminal DetectTerminal(const GlobalOptions& options);
 
+// Columns that a line on standard output may have: those of the terminal for tables, else 0, no
+// limit.
+int LineWidth(const GlobalOptions& options, const Terminal& terminal);
+
 enum class Style { kPlain, kBold, kDim, kRed, kGreen, kYellow, kBlue, kMagenta, kCyan };
 
 // `text` in `style` when `color` is on, else unchanged.

@@ -6,6 +6,8 @@
 
 #include <locale.h>
 
+#include <absl/strings/ascii.h>
+
 #include "client/error_report.h"
 #include "server/base/utf8.h"
 
@@ -59,7 +61,58 @@ std::string EscapeToken(std::string_view text) {
   return client::MakePrintable(escaped);
 }
 
+// Columns of a text with escape sequences, which end in a letter.
+int VisibleWidth(std::string_view text) {
+  int width = DisplayWidth(text);
+  for (size_t begin = 0; (begin = text.find('\x1b', begin)) != std::string_view::npos;) {
+    const auto letter = [](char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)); };
+    const auto last =
+        std::find_if(text.begin() + static_cast<ptrdiff_t>(begin), text.end(), letter);
+    const size_t end = std::min(static_cast<size_t>(last - text.begin()) + 1, text.size());
+    width -= DisplayWidth(text.substr(begin, end - begin));
+    begin = end;
+  }
+  return width;
+}
+
+std::string FoldLine(std::string_view line, int width) {
+  const size_t indent = std::min(line.find_first_not_of(' '), line.size());
+  const std::string below(indent + 2, ' ');
+  std::string folded(line.substr(0, indent));
+  int used = static_cast<int>(indent);
+  for (size_t at = indent; at < line.size();) {
+    const size_t end = std::min(line.find(' ', at), line.size());
+    const std::string_view word = line.substr(at, end - at);
+    const int columns = VisibleWidth(word);
+    if (at > indent && used + 1 + columns > width) {
+      folded.erase(folded.find_last_not_of(' ') + 1);
+      folded += '\n' + below;
+      used = static_cast<int>(below.size());
+    } else if (at > indent) {
+      folded += ' ';
+      ++used;
+    }
+    folded += word;
+    used += columns;
+    at = end + 1;
+  }
+  return folded;
+}
+
 }  // namespace
+
+std::string FoldLines(std::string_view text, int width) {
+  std::string folded;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    folded += VisibleWidth(line) <= width ? std::string(line) : FoldLine(line, width);
+    if (end == std::string_view::npos) break;
+    folded += '\n';
+    text.remove_prefix(end + 1);
+  }
+  return folded;
+}
 
 int DisplayWidth(std::string_view text) {
   int width = 0;

@@ -20,6 +20,10 @@ std::string ShortenToWidth(std::string_view text, int width, bool unicode = true
 // ends. At least one line.
 std::vector<std::string> WrapToWidth(std::string_view text, int width);
 
+// `text` with its lines of more than `width` columns broken at blanks, what follows two columns
+// deeper than the line. Escape sequences take no columns.
+std::string FoldLines(std::string_view text, int width);
+
 // `text` as JSON would quote it: in double quotes, control characters as \n, \x1b, invisible ones
 // as \u{200b}; at most `width` columns in all.
 std::string QuoteToken(std::string_view text, int width = 24, bool unicode = true);
