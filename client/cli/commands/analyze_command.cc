@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "client/cli/analyses/analysis_command.h"
 #include "client/cli/commands/analysis_session.h"
 #include "client/cli/commands/call_setup.h"
 #include "client/cli/commands/commands.h"
@@ -34,15 +35,13 @@ v1::AnalysisSpec MakeSpec(const Invocation& invocation) {
     spec.set_keep_run_open(true);
     if (!options.summary_only) spec.set_no_summary(true);
   }
-  // The regression's y is a score.
-  if (sections.scores || sections.regress) spec.mutable_scores();
-  if (sections.levels) spec.mutable_levels();
-  if (sections.regress) spec.mutable_regression();
-  if (sections.compensation) spec.mutable_compensation();
-  if (sections.rate) spec.mutable_sink_rate();
-  const bool chart = invocation.global.output == OutputFormat::kTable && !options.no_chart;
-  if (sections.regress && chart) spec.mutable_regression()->set_points(true);
-  const bool records = sections.per_sample() || options.records || spec.scores().all_positions();
+  const bool charts = invocation.global.output == OutputFormat::kTable && !options.no_chart;
+  for (const AnalysisCommand* analysis : sections) {
+    ParametersOf(*analysis, spec);
+    if (analysis->needs_scores) spec.mutable_scores();
+    if (charts && analysis->ask_for_charts != nullptr) analysis->ask_for_charts(spec);
+  }
+  const bool records = ShowsRecords(sections) || options.records || spec.scores().all_positions();
   if (options.summary_only || options.no_records || !records) spec.set_summary_only(true);
   return spec;
 }
@@ -127,7 +126,7 @@ ExitCode RunAnalyze(const Invocation& invocation) {
   client::CallOptions call = MakeCallOptions(global, cancellation);
   call.peer = &peer;
   const Terminal terminal = DetectTerminal(global);
-  Output output(STDOUT_FILENO);
+  Output output(STDOUT_FILENO, LineWidth(global, terminal));
   const auto writer = MakeResultWriter(global, options, terminal, output);
   ProgressBar progress(terminal.progress, terminal);
   AnalysisSession session(reader, *writer, output, progress, global, options);

@@ -11,12 +11,12 @@
 #include <CLI/Formatter.hpp>
 
 #include "client/channel.h"
+#include "client/cli/analyses/analysis_command.h"
 #include "client/cli/commands/call_setup.h"
 #include "client/cli/commands/health_command.h"
 #include "client/cli/commands/report_command.h"
 #include "client/cli/commands/token_command.h"
 #include "client/cli/commands/top_command.h"
-#include "client/cli/flags/analysis_flags.h"
 #include "client/cli/flags/audit_flags.h"
 #include "client/cli/flags/credential_flags.h"
 #include "client/cli/flags/flag_values.h"
@@ -60,48 +60,6 @@ constexpr const char* kStudyHelp = R"(
 All samples go to the server at once, at most 10,000. Where --time-budget or --timeout ends the study
 early, the report covers what was done: it says `partial`, a warning goes to standard error, and the
 exit code is 0, or 5 when nothing was measured. Flags that take several values take commas.)";
-
-// An analysis command as data.
-struct AnalysisCommand {
-  const char* name;
-  const char* description;
-  const char* example;
-  FlagGroups groups;
-  Sections sections;
-};
-
-constexpr AnalysisCommand kAnalysisCommands[] = {
-    {"detect",
-     "Find the sinks of each sample",
-     "sinkctl detect smollm2-135m --input prompts.jsonl --output csv > sinks.csv",
-     {},
-     {.detect = true}},
-    {"scores",
-     "Attention that each sink receives",
-     "sinkctl scores smollm2-135m --text \"Hello there\" --curves",
-     {.scores = true},
-     {.scores = true}},
-    {"levels",
-     "Histogram of (first layer, lifetime)",
-     "sinkctl levels smollm2-135m --input prompts.jsonl --kind-rule published",
-     {.levels = true},
-     {.levels = true}},
-    {"regress",
-     "MLP norm against score and lifetime",
-     "sinkctl regress smollm2-135m --input prompts.jsonl --include-primary",
-     {.scores = true, .regression = true},
-     {.regress = true}},
-    {"compensation",
-     "Whether secondary sinks take over where the primary is weak",
-     "sinkctl compensation smollm2-135m --input prompts.jsonl --bootstrap-samples 2000",
-     {.scores = true, .compensation = true},
-     {.compensation = true}},
-    {"rate",
-     "Sink rate by position (Gu et al. 2024)",
-     "sinkctl rate smollm2-135m --input prompts.jsonl --gu2024",
-     {.scores = true, .rate = true},
-     {.rate = true}},
-};
 
 constexpr const char* kNoModel =
     "which model? give MODEL, --model or SINKCTL_MODEL; `sinkctl models` lists them";
@@ -147,30 +105,29 @@ void AddGlobalFlags(CLI::App& app, Invocation& invocation) {
 
 void AddAnalysisCommands(CLI::App& app, Invocation& invocation) {
   AnalyzeOptions& options = invocation.analyze;
-  for (const AnalysisCommand& command : kAnalysisCommands) {
-    CLI::App* sub = app.add_subcommand(command.name, command.description);
-    AddAnalysisFlags(*sub, command.groups, options);
-    sub->footer(fmt::format("Example:\n  {}\n{}", command.example, kInputHelp));
-    sub->callback([&invocation, &command] {
+  for (const AnalysisCommand* command : AnalysisCommands()) {
+    CLI::App* sub = app.add_subcommand(command->name, command->description);
+    AddAnalysisFlags(*sub, {&command, 1}, options);
+    sub->footer(fmt::format("Example:\n  {}\n{}", command->example, kInputHelp));
+    sub->callback([&invocation, command] {
       invocation.command = Command::kAnalyze;
-      invocation.analyze.sections = command.sections;
+      invocation.analyze.sections = {command};
     });
   }
   CLI::App* analyze = app.add_subcommand("analyze", "Several analyses in one pass");
-  Sections& sections = options.sections;
   const char* group = "Analyses";
-  analyze->add_flag("--detect", sections.detect, "Sinks of each sample")->group(group);
-  analyze->add_flag("--scores", sections.scores, "Scores of the sinks")->group(group);
-  analyze->add_flag("--levels", sections.levels, "Level histogram")->group(group);
-  analyze->add_flag("--regress", sections.regress, "MLP norm against score and lifetime")
-      ->group(group);
-  analyze->add_flag("--compensation", sections.compensation, "Compensation")->group(group);
-  analyze->add_flag("--rate", sections.rate, "Sink rate")->group(group);
+  for (const AnalysisCommand* command : AnalysisCommands()) {
+    AddSection(*analyze, *command, options.sections)->group(group);
+  }
   analyze
       ->add_flag_callback(
-          "--all", [&sections] { sections = {true, true, true, true, true, true}; }, "All of them")
+          "--all",
+          [&options] {
+            options.sections.insert(AnalysisCommands().begin(), AnalysisCommands().end());
+          },
+          "All of them")
       ->group(group);
-  AddAnalysisFlags(*analyze, {true, true, true, true, true}, options);
+  AddAnalysisFlags(*analyze, AnalysisCommands(), options);
   analyze->footer(fmt::format(
       "Example:\n  sinkctl analyze smollm2-135m --levels --regress --input prompts.jsonl\n{}",
       kInputHelp));
@@ -270,11 +227,14 @@ std::string CheckTogether(Invocation& invocation) {
   AnalyzeOptions& options = invocation.analyze;
   const OutputFormat output = invocation.global.output;
   if (options.model.empty()) return kNoModel;
-  if (options.sections.count() == 0) {
-    return "which analyses? give --detect, --scores, --levels, --regress, --compensation, --rate "
-           "or --all";
+  if (options.sections.empty()) {
+    std::vector<std::string> flags;
+    for (const AnalysisCommand* analysis : AnalysisCommands()) {
+      flags.push_back(fmt::format("--{}", analysis->name));
+    }
+    return fmt::format("which analyses? give {} or --all", fmt::join(flags, ", "));
   }
-  if (output == OutputFormat::kCsv && options.sections.count() > 1) {
+  if (output == OutputFormat::kCsv && options.sections.size() > 1) {
     return "CSV holds one table; choose one analysis, or --output json";
   }
   if (options.spec.scores().all_positions() && output == OutputFormat::kTable) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "client/cli/analyses/analysis_command.h"
 #include "client/cli/commands/backup_file.h"
 #include "client/cli/commands/call_setup.h"
 #include "client/cli/commands/commands.h"
@@ -38,8 +39,8 @@ void SuggestFilter(const Session& session) {
 }
 
 absl::Status List(const Session& session) {
-  RunListWriter writer(session.options.names, session.global.output, session.terminal,
-                       session.output);
+  ListWriter writer(RunListView(), session.options.names, session.global.output, session.terminal,
+                    session.output);
   bool any = false;
   const absl::Status status =
       session.client.List(session.options.filter, session.call, [&](const v1::Run& run) {
@@ -55,12 +56,14 @@ absl::Status List(const Session& session) {
 absl::Status Show(const Session& session) {
   const absl::StatusOr<v1::Run> run =
       session.client.Get(session.options.runs.front(), session.call);
-  if (run.ok()) session.output.Write(RenderRun(*run, session.global.output, session.terminal));
+  if (run.ok()) {
+    session.output.Write(RenderOne(RunListView(), *run, session.global.output, session.terminal));
+  }
   return run.status();
 }
 
 absl::Status Complete(const Session& session) {
-  RunListWriter writer(false, session.global.output, session.terminal, session.output);
+  ListWriter writer(RunListView(), false, session.global.output, session.terminal, session.output);
   for (const std::string& name : session.options.runs) {
     const absl::StatusOr<v1::Run> run =
         session.client.SetState(name, v1::RUN_STATE_COMPLETE, session.call);
@@ -84,6 +87,7 @@ absl::Status Export(const Session& session) {
   const std::string& name = session.options.runs.front();
   const absl::StatusOr<v1::Run> run = session.client.Get(name, session.call);
   if (!run.ok()) return run.status();
+  session.output.KeepLines();
   RunFileWriter writer(session.global.output, session.output);
   writer.Begin(*run);
   v1::StreamRecordsRequest request;
@@ -104,7 +108,8 @@ absl::Status Import(const Session& session) {
   const absl::StatusOr<v1::ImportRecordsResponse> response =
       session.client.Import([&reader] { return (*reader)->Next(); }, session.call);
   if (!response.ok()) return response.status();
-  session.output.Write(RenderRun(response->run(), session.global.output, session.terminal));
+  session.output.Write(
+      RenderOne(RunListView(), response->run(), session.global.output, session.terminal));
   if (!session.global.quiet) {
     const std::string replaced =
         response->replaced() > 0 ? fmt::format(", {} replaced", Grouped(response->replaced())) : "";
@@ -118,14 +123,9 @@ v1::SummarizeRunsRequest MakeRequest(const RunOptions& options) {
   v1::SummarizeRunsRequest request = options.summarize;
   for (const std::string& name : options.runs) request.add_names(client::RunName(name));
   *request.mutable_filter() = options.filter;
-  const Sections& sections = options.sections;
-  if (sections.count() == 0) return request;
-  v1::AnalysisSpec* spec = request.mutable_spec();
-  if (sections.scores) spec->mutable_scores();
-  if (sections.levels) spec->mutable_levels();
-  if (sections.regress) spec->mutable_regression();
-  if (sections.compensation) spec->mutable_compensation();
-  if (sections.rate) spec->mutable_sink_rate();
+  for (const AnalysisCommand* analysis : options.sections) {
+    ParametersOf(*analysis, *request.mutable_spec());
+  }
   return request;
 }
 

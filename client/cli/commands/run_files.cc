@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "client/cli/analyses/analysis_command.h"
 #include "client/cli/input/json_cursor.h"
 #include "client/cli/output/csv_row.h"
 #include "client/cli/output/csv_writer.h"
@@ -124,7 +125,7 @@ void RunFileWriter::Begin(const v1::Run& run) {
       output_.Write("{\"run\":" + ToJson(run) + ",\n\"records\":[");
       break;
     case OutputFormat::kCsv:
-      csv_options_.sections.detect = true;
+      csv_options_.sections = {&kDetectAnalysis};
       csv_ = std::make_unique<CsvWriter>(csv_options_, output_);
       CsvRow::EndWith(run.model(), run.name());
       break;

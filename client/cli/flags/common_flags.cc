@@ -9,8 +9,6 @@
 
 namespace sinkd::cli {
 
-namespace v1 = ::sinks::v1;
-
 void AddModelFlag(CLI::App& app, std::string& model) {
   app.add_option("-m,--model,MODEL", model, "Model to run on")
       ->envname("SINKCTL_MODEL")
@@ -66,27 +64,6 @@ void AddInputFlags(CLI::App& app, InputOptions& input) {
       ->group(group);
   app.add_flag("--ignore-unknown-keys", input.ignore_unknown_keys,
                "JSONL: skip keys that mean nothing here instead of refusing the line")
-      ->group(group);
-}
-
-void AddDetectionFlags(CLI::App& app, const std::function<v1::DetectionParameters*()>& detection) {
-  const char* group = "Detection";
-  AddChoice(app, "--preset", kPresetChoices,
-            "Sets both thresholds: cosine 0.9 and any norm, or 0.95 and 3 times the median",
-            [=](int value) { detection()->set_preset(static_cast<v1::DetectionPreset>(value)); })
-      ->group(group);
-  AddNumber(app, "--cosine-threshold", "|cosine| with the primary sink is over this, in (0, 1)",
-            [=](double value) { detection()->set_cosine_threshold(value); })
-      ->group(group);
-  AddNumber(app, "--min-norm-ratio", "Norm is at least this many times the layer's median",
-            [=](double value) { detection()->set_min_norm_ratio(value); })
-      ->group(group);
-  AddChoice(app, "--kind-rule", kKindRuleChoices, "How kinds of sinks are told apart",
-            [=](int value) { detection()->set_kind_rule(static_cast<v1::KindRule>(value)); })
-      ->group(group);
-  AddChoice(app, "--last-state", kLastStateChoices,
-            "The last layer's state is taken after the final norm, or before it",
-            [=](int value) { detection()->set_last_state(static_cast<v1::LastState>(value)); })
       ->group(group);
 }
 

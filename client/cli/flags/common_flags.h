@@ -25,8 +25,4 @@ CLI::Option* AddLabels(CLI::App& app, const std::string& name, const std::string
 
 void AddInputFlags(CLI::App& app, InputOptions& input);
 
-// `detection` is called for the message of a parameter that is given.
-void AddDetectionFlags(CLI::App& app,
-                       const std::function<sinks::v1::DetectionParameters*()>& detection);
-
 }  // namespace sinkd::cli

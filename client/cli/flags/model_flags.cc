@@ -23,10 +23,10 @@ void AddLoadFlags(CLI::App& command, client::LoadOptions& load) {
                   "Device of the server: cpu, cuda:0; auto: all its GPUs; or a map of blocks, "
                   "cuda:0=0-15,cuda:1=16-31; default: the server's")
       ->type_name("DEVICE");
-  AddChoice(command, "--compute-type", kComputeTypeChoices,
+  AddChoice(command, "--compute-type", ChoicesOf<sinks::v1::ComputeType>(),
             "Format to compute in; default: the server's, which is as stored where not set",
             [&load](int value) { load.compute_type = static_cast<sinks::v1::ComputeType>(value); });
-  AddChoice(command, "--residency", kResidencyChoices,
+  AddChoice(command, "--residency", ChoicesOf<sinks::v1::Residency>(),
             "All weights in memory, or two blocks at a time, read from disk; default: the server's",
             [&load](int value) { load.residency = static_cast<sinks::v1::Residency>(value); });
 }
@@ -70,7 +70,7 @@ void AddModelCommands(CLI::App& app, Invocation& invocation) {
                               Command::kLoad);
   AddModel(*load, options, "Model to load");
   AddLoadFlags(*load, options.load);
-  AddChoice(*load, "--activation-quantization", kActivationQuantizationChoices,
+  AddChoice(*load, "--activation-quantization", ChoicesOf<sinks::v1::ActivationQuantization>(),
             "Whether the inputs of quantized projections are rounded as config.json says; default: "
             "the server's, which is none where not set",
             [&options](int value) {

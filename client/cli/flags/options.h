@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,19 +58,10 @@ struct InputOptions {
   bool ignore_unknown_keys = false;  // JSONL keys that mean nothing here
 };
 
-// Which results are shown. Detection always runs on the server.
-struct Sections {
-  bool detect = false;
-  bool scores = false;
-  bool levels = false;
-  bool regress = false;
-  bool compensation = false;
-  bool rate = false;
+struct AnalysisCommand;  // analyses/analysis_command.h
 
-  int count() const { return detect + scores + levels + regress + compensation + rate; }
-  // The results that come sample by sample.
-  bool per_sample() const { return detect || scores; }
-};
+// Which results are shown. Detection always runs on the server.
+using Sections = std::set<const AnalysisCommand*>;
 
 struct AnalyzeOptions {
   Sections sections;

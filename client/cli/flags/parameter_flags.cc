@@ -1,9 +1,6 @@
 #include "client/cli/flags/parameter_flags.h"
 
-#include <deque>
-#include <map>
 #include <string_view>
-#include <vector>
 
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_replace.h>
@@ -22,7 +19,6 @@ namespace cli {
 namespace {
 
 using google::protobuf::DescriptorPool;
-using google::protobuf::EnumDescriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
@@ -38,9 +34,9 @@ const DescriptorPool& CommentedPool() {
   return *pool;
 }
 
-// The comment of a field in one line, without its full stop.
-std::string HelpOf(const FieldDescriptor& field) {
-  const FieldDescriptor* commented = CommentedPool().FindFieldByName(field.full_name());
+// The comment of a field or an enum value in one line, without its full stop.
+template <typename Descriptor>
+std::string CommentOf(const Descriptor* commented) {
   google::protobuf::SourceLocation location;
   if (commented == nullptr || !commented->GetSourceLocation(&location)) return "";
   std::string text = absl::StrReplaceAll(location.leading_comments, {{"\n", " "}});
@@ -49,19 +45,8 @@ std::string HelpOf(const FieldDescriptor& field) {
   return text;
 }
 
-// SITE_MLP_OUT of the enum Site is "mlp_out". They live as long as the program.
-std::span<const Choice> ChoicesOf(const EnumDescriptor& type) {
-  static auto* const known = new std::map<const EnumDescriptor*, std::vector<Choice>>;
-  static auto* const words = new std::deque<std::string>;
-  std::vector<Choice>& choices = (*known)[&type];
-  if (!choices.empty()) return choices;
-  const std::string unspecified = type.FindValueByNumber(0)->name();
-  const size_t prefix = unspecified.size() - std::string_view("UNSPECIFIED").size();
-  for (int i = 1; i < type.value_count(); ++i) {
-    words->push_back(absl::AsciiStrToLower(type.value(i)->name().substr(prefix)));
-    choices.push_back({words->back().c_str(), type.value(i)->number()});
-  }
-  return choices;
+std::string HelpOf(const FieldDescriptor& field) {
+  return CommentOf(CommentedPool().FindFieldByName(field.full_name()));
 }
 
 using Target = std::function<Message&()>;
@@ -123,11 +108,32 @@ CLI::Option* AddSwitch(CLI::App& app, const std::string& name, bool value,
     message.GetReflection()->SetBool(&message, field, value);
   };
   std::string help = HelpOf(*field);
-  if (value) return app.add_flag_callback("--" + name, set, help);
   help = help.substr(0, help.find(". Default:"));
+  if (value) return app.add_flag_callback("--" + name, set, help);
   if (help.starts_with("Also ")) help = help.substr(5);
   help[0] = absl::ascii_tolower(static_cast<unsigned char>(help[0]));
   return app.add_flag_callback("--no-" + name, set, "Do not " + help);
+}
+
+// The preset that a flag is named after: "--gu2024"; -1: it is named after the field.
+int PresetOf(const std::string& name, const FieldDescriptor* field) {
+  if (field->cpp_type() != FieldDescriptor::CPPTYPE_ENUM) return -1;
+  for (const Choice& choice : ChoicesOf(*field->enum_type())) {
+    if (choice.word == name) return choice.value;
+  }
+  return -1;
+}
+
+CLI::Option* AddPreset(CLI::App& app, const std::string& name, int preset,
+                       const FieldDescriptor* field, const Target& target) {
+  const std::string value = field->enum_type()->FindValueByNumber(preset)->full_name();
+  return app.add_flag_callback(
+      "--" + name,
+      [=] {
+        Message& message = target();
+        message.GetReflection()->SetEnumValue(&message, field, preset);
+      },
+      CommentOf(CommentedPool().FindEnumValueByName(value)));
 }
 
 }  // namespace
@@ -141,7 +147,9 @@ void AddParameterFlags(CLI::App& app, const std::string& group,
     const std::string name =
         rule.has_flag() ? rule.flag() : absl::StrReplaceAll(field->name(), {{"_", "-"}});
     CLI::Option* option = nullptr;
-    if (field->cpp_type() == FieldDescriptor::CPPTYPE_BOOL) {
+    if (const int preset = PresetOf(name, field); preset >= 0) {
+      option = AddPreset(app, name, preset, field, message);
+    } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_BOOL) {
       const bool is_default = rule.default__size() > 0 && rule.default_(0) == "true";
       option = AddSwitch(app, name, !is_default, field, message);
     } else if (field->is_repeated()) {

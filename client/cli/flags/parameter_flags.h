@@ -13,7 +13,7 @@
 namespace sinkd::cli {
 
 // The flags fill `message()`, which is called when one is given. A field that is true by default
-// has a flag that makes it false, "--no-loss".
+// has a flag that makes it false, "--no-loss"; a flag named after a preset sets it, "--gu2024".
 void AddParameterFlags(CLI::App& app, const std::string& group,
                        const google::protobuf::Descriptor& type,
                        const std::function<google::protobuf::Message&()>& message);

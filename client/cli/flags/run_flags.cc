@@ -4,8 +4,10 @@
 
 #include <array>
 
+#include "client/cli/analyses/analysis_command.h"
 #include "client/cli/flags/common_flags.h"
 #include "client/cli/flags/flag_values.h"
+#include "client/cli/flags/parameter_flags.h"
 #include "client/error_report.h"
 #include "client/model_client.h"
 #include "server/base/utf8.h"
@@ -61,10 +63,10 @@ void AddTime(CLI::App& command, const char* name, const char* help,
       ->type_name("TIME")
       ->check([](const std::string& text) {
         Timestamp ignored;
-        return ParseTime(text, ignored) ? ""
-                                        : "\"" + client::MakePrintable(text) +
-                                              "\" is no time; e.g. 2026-01-31 or "
-                                              "2026-01-31T12:00:00Z";
+        return ParseTime(text, ignored)
+                   ? ""
+                   : "\"" + client::MakePrintable(text) +
+                         "\" is no time; e.g. 2026-01-31 or 2026-01-31T12:00:00Z";
       })
       ->group(kFilterGroup);
 }
@@ -124,13 +126,10 @@ void AddSummarize(CLI::App& runs, Invocation& invocation) {
   AddInteger(*sub, "--lifetime", "Only sinks of this lifetime", [&options](int64_t value) {
     options.summarize.set_lifetime(static_cast<int32_t>(value));
   });
-  const char* group = "Analyses; default: those of the runs";
-  Sections& sections = options.sections;
-  sub->add_flag("--scores", sections.scores, "Scores of the sinks")->group(group);
-  sub->add_flag("--levels", sections.levels, "Level histogram")->group(group);
-  sub->add_flag("--regress", sections.regress, "MLP norm against score and lifetime")->group(group);
-  sub->add_flag("--compensation", sections.compensation, "Compensation")->group(group);
-  sub->add_flag("--rate", sections.rate, "Sink rate")->group(group);
+  for (const AnalysisCommand* analysis : AnalysisCommands()) {
+    if (analysis->render == nullptr) continue;
+    AddSection(*sub, *analysis, options.sections)->group("Analyses; default: those of the runs");
+  }
   sub->add_flag("--no-chart", options.no_chart, "Tables without charts");
   sub->footer("Example:\n  sinkctl runs summarize --label branch=main --by model --levels");
 }
@@ -167,7 +166,8 @@ void AddImport(CLI::App& runs, Invocation& invocation) {
             [&header](const std::string& name, const std::string& value) {
               (*header.mutable_labels())[name] = value;
             });
-  AddDetectionFlags(*sub, [&header] { return header.mutable_spec()->mutable_detection(); });
+  AddParameterFlags(*sub, "Detection", *v1::DetectionParameters::descriptor(),
+                    [&header]() -> auto& { return *header.mutable_spec()->mutable_detection(); });
   sub->footer(
       "Examples:\n  sinkctl runs import nightly nightly.jsonl\n"
       "  sinkctl runs import deepseek rows.jsonl --model deepseek-14b --layers 48 --kind-rule "

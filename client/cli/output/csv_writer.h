@@ -9,6 +9,7 @@
 // The last columns are the model and the run, if there is one. Errors go to standard error only.
 #pragma once
 
+#include "client/cli/analyses/analysis_command.h"
 #include "client/cli/output/result_writer.h"
 
 namespace sinkd::cli {
@@ -23,7 +24,7 @@ class CsvWriter : public ResultWriter {
   void Summary(const sinks::v1::Summary& summary) override;
 
  private:
-  const AnalyzeOptions& options_;
+  const AnalysisCommand& analysis_;
   bool alpha_rows_;
   Output& output_;
 };

@@ -8,6 +8,7 @@
 
 #include "client/cli/output/csv_row.h"
 #include "client/cli/output/json_parts.h"
+#include "client/cli/output/list_view.h"
 #include "client/cli/output/number_format.h"
 #include "client/cli/output/table.h"
 #include "client/cli/terminal/text_width.h"
@@ -19,7 +20,7 @@ namespace {
 namespace v1 = ::sinks::v1;
 
 constexpr std::string_view kHeader =
-    "model_type,models,particular,finding,reference,largest_difference,site\r\n";
+    "model_type,models,particular,finding,reference,largest_difference,site";
 
 // The site with the largest float32 difference; null when none was measured.
 const v1::SiteDifference* Largest(const v1::Family& family) {
@@ -42,10 +43,6 @@ std::string CsvLine(const v1::Family& family) {
   row.AddIf(largest != nullptr, largest != nullptr ? largest->float32_difference() : 0.0);
   row.Add(largest != nullptr ? largest->site() : std::string());
   return row.Take();
-}
-
-std::string JsonLine(const v1::Family& family) {
-  return fmt::format("{{\"type\":\"family\",\"family\":{}}}\n", ToJson(family));
 }
 
 std::string OrAbsent(const std::string& text) {
@@ -90,8 +87,8 @@ std::string ListTable(const v1::ListFamiliesResponse& families, const Terminal& 
     table.AddRow(std::move(cells));
   }
   const std::string legend = fmt::format(
-      "largest: the largest difference to {} over all sites, in float32; `sinkctl "
-      "families FAMILY` lists them",
+      "largest: the largest difference to {} over all sites, in float32; `sinkctl families FAMILY` "
+      "lists them",
       reference.empty() ? "what it was compared with" : reference);
   return table.Render(terminal.color_out, 0, terminal.width) + '\n' + Wrapped(legend, 0, terminal);
 }
@@ -143,25 +140,19 @@ std::string RenderFamilies(const v1::ListFamiliesResponse& families, OutputForma
                            const Terminal& terminal) {
   if (format == OutputFormat::kTable) return ListTable(families, terminal);
   if (format == OutputFormat::kJson) return ToJson(families) + '\n';
-  std::string text(format == OutputFormat::kCsv ? kHeader : "");
+  std::string text;
+  if (format == OutputFormat::kCsv) text = std::string(kHeader) + "\r\n";
   for (const v1::Family& family : families.families()) {
-    text += format == OutputFormat::kCsv ? CsvLine(family) : JsonLine(family);
+    text +=
+        format == OutputFormat::kCsv ? CsvLine(family) : TypedJson("family", ToJson(family)) + '\n';
   }
   return text;
 }
 
 std::string RenderFamily(const v1::Family& family, OutputFormat format, const Terminal& terminal) {
-  switch (format) {
-    case OutputFormat::kJson:
-      return ToJson(family) + '\n';
-    case OutputFormat::kJsonl:
-      return JsonLine(family);
-    case OutputFormat::kCsv:
-      return std::string(kHeader) + CsvLine(family);
-    case OutputFormat::kTable:
-      break;
-  }
-  return Card(family, terminal);
+  const ListView<v1::Family> view = {
+      .type = "family", .csv_header = kHeader, .csv = CsvLine, .card = Card};
+  return RenderOne(view, family, format, terminal);
 }
 
 }  // namespace sinkd::cli

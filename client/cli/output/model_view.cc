@@ -5,7 +5,6 @@
 #include <google/protobuf/util/time_util.h>
 
 #include "client/cli/output/csv_row.h"
-#include "client/cli/output/json_parts.h"
 #include "client/cli/output/names.h"
 #include "client/cli/output/number_format.h"
 #include "client/error_report.h"
@@ -18,7 +17,7 @@ namespace v1 = ::sinks::v1;
 constexpr std::string_view kHeader =
     "name,state,architecture,blocks,hidden_size,heads,kv_heads,vocabulary_size,max_positions,"
     "device,compute_type,weight_bytes,has_chat_template,failure,warnings,residency,pinned,last_"
-    "used_time,users\r\n";
+    "used_time,users";
 
 std::string Id(const v1::Model& model) {
   return ModelId(model.name());
@@ -51,22 +50,18 @@ std::string LastUsed(const v1::Model& model) {
       google::protobuf::util::TimeUtil::SecondsToTimestamp(model.last_used_time().seconds()));
 }
 
-std::string JsonLine(const v1::Model& model) {
-  return fmt::format("{{\"type\":\"model\",\"model\":{}}}\n", ToJson(model));
-}
-
 std::string CsvLine(const v1::Model& model) {
   CsvRow row;
-  row.Add(model.name()).Add(StateName(model.state())).Add(model.architecture());
+  row.Add(model.name()).Add(WordOf(model.state())).Add(model.architecture());
   row.AddIf(model.has_blocks(), model.blocks()).AddIf(model.has_hidden_size(), model.hidden_size());
   row.AddIf(model.has_heads(), model.heads()).AddIf(model.has_kv_heads(), model.kv_heads());
   row.AddIf(model.has_vocabulary_size(), model.vocabulary_size());
   row.AddIf(model.has_max_positions(), model.max_positions());
-  row.Add(model.device()).Add(ComputeTypeName(model.compute_type()));
+  row.Add(model.device()).Add(WordOf(model.compute_type(), ""));
   row.AddIf(model.has_weight_bytes(), model.weight_bytes());
   row.AddIf(model.has_has_chat_template(), model.has_chat_template());
   row.Add(model.failure()).Add(fmt::format("{}", fmt::join(model.warnings(), "; ")));
-  row.Add(ResidencyName(model.residency())).AddIf(model.has_pinned(), model.pinned());
+  row.Add(WordOf(model.residency(), "")).AddIf(model.has_pinned(), model.pinned());
   row.Add(model.has_last_used_time() ? LastUsed(model) : "");
   row.AddIf(model.has_users(), model.users());
   return row.Take();
@@ -77,14 +72,14 @@ std::vector<Cell> Row(const v1::Model& model) {
     return present ? Grouped(value) : std::string(kAbsent);
   };
   return {Cell(Id(model), Style::kBold),
-          Cell(StateName(model.state()), StateStyle(model.state())),
+          Cell(WordOf(model.state()), StateStyle(model.state())),
           OrAbsent(model.architecture()),
           number(model.has_blocks(), model.blocks()),
           number(model.has_hidden_size(), model.hidden_size()),
           number(model.has_heads(), model.heads()),
           number(model.has_max_positions(), model.max_positions()),
           OrAbsent(model.device()),
-          OrAbsent(ComputeTypeName(model.compute_type())) + (IsStreamed(model) ? ", streamed" : ""),
+          OrAbsent(WordOf(model.compute_type(), "")) + (IsStreamed(model) ? ", streamed" : ""),
           model.has_weight_bytes()
               ? Bytes(model.weight_bytes()) + (model.pinned() ? ", pinned" : "")
               : kAbsent,
@@ -92,9 +87,9 @@ std::vector<Cell> Row(const v1::Model& model) {
 }
 
 std::string Card(const v1::Model& model, const Terminal& terminal) {
-  std::string text =
-      Paint(terminal.color_out, Style::kBold, Id(model)) + "  " +
-      Paint(terminal.color_out, StateStyle(model.state()), StateName(model.state())) + '\n';
+  std::string text = Paint(terminal.color_out, Style::kBold, Id(model)) + "  " +
+                     Paint(terminal.color_out, StateStyle(model.state()), WordOf(model.state())) +
+                     '\n';
   const auto line = [&](const char* label, const std::string& value) {
     text += fmt::format("  {:<15}{}\n", label, value);
   };
@@ -110,7 +105,7 @@ std::string Card(const v1::Model& model, const Terminal& terminal) {
   line("chat template", model.has_chat_template() ? "yes" : "no");
   if (!model.device().empty()) {
     line("held on", fmt::format("{} as {}, {}{}", client::MakePrintable(model.device()),
-                                ComputeTypeName(model.compute_type()), Bytes(model.weight_bytes()),
+                                WordOf(model.compute_type(), ""), Bytes(model.weight_bytes()),
                                 IsStreamed(model) ? ", streamed from disk" : ""));
   }
   if (model.has_quantization()) {
@@ -132,6 +127,11 @@ std::string Card(const v1::Model& model, const Terminal& terminal) {
   return text;
 }
 
+std::string Failure(const v1::Model& model) {
+  if (model.failure().empty()) return "";
+  return fmt::format("{}: {}\n", Id(model), client::MakePrintable(model.failure()));
+}
+
 }  // namespace
 
 std::string ModelId(const std::string& name) {
@@ -139,71 +139,29 @@ std::string ModelId(const std::string& name) {
   return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
 }
 
-std::string RenderModel(const v1::Model& model, OutputFormat format, const Terminal& terminal) {
-  switch (format) {
-    case OutputFormat::kJson:
-      return ToJson(model) + '\n';
-    case OutputFormat::kJsonl:
-      return JsonLine(model);
-    case OutputFormat::kCsv:
-      return std::string(kHeader) + CsvLine(model);
-    case OutputFormat::kTable:
-      break;
-  }
-  return Card(model, terminal);
-}
-
-ModelListWriter::ModelListWriter(bool names, OutputFormat format, const Terminal& terminal,
-                                 Output& output)
-    : names_(names),
-      format_(format),
-      terminal_(terminal),
-      output_(output),
-      table_({{"model", Align::kLeft},
-              {"state", Align::kLeft},
-              {"family", Align::kLeft},
-              {"blocks"},
-              {"hidden"},
-              {"heads"},
-              {"max tokens"},
-              {"device", Align::kLeft},
-              {"format", Align::kLeft},
-              {"memory"},
-              {"chat", Align::kLeft}}) {}
-
-void ModelListWriter::Add(const v1::Model& model) {
-  if (names_) {
-    output_.Write(Id(model) + '\n');
-    return;
-  }
-  switch (format_) {
-    case OutputFormat::kJson:
-      output_.Write((any_ ? ",\n  " : "{\"models\":[\n  ") + ToJson(model));
-      break;
-    case OutputFormat::kJsonl:
-      output_.Write(JsonLine(model));
-      break;
-    case OutputFormat::kCsv:
-      if (!any_) output_.Write(kHeader);
-      output_.Write(CsvLine(model));
-      break;
-    case OutputFormat::kTable:
-      table_.AddRow(Row(model));
-      if (!model.failure().empty()) {
-        failures_ += fmt::format("{}: {}\n", Id(model), client::MakePrintable(model.failure()));
-      }
-      break;
-  }
-  any_ = true;
-}
-
-void ModelListWriter::End() {
-  if (names_) return;
-  if (format_ == OutputFormat::kJson) output_.Write(any_ ? "\n]}\n" : "{\"models\":[]}\n");
-  if (format_ == OutputFormat::kCsv && !any_) output_.Write(kHeader);
-  if (format_ != OutputFormat::kTable) return;
-  output_.Write(any_ ? table_.Render(terminal_, 0) : "no models under the server's model root\n");
-  if (!failures_.empty()) output_.Write('\n' + failures_);
+const ListView<v1::Model>& ModelListView() {
+  static const auto* const view =
+      new ListView<v1::Model>{.type = "model",
+                              .plural = "models",
+                              .none = "no models under the server's model root\n",
+                              .csv_header = kHeader,
+                              .csv = CsvLine,
+                              .id = Id,
+                              .columns = {{"model", Align::kLeft},
+                                          {"state", Align::kLeft},
+                                          {"family", Align::kLeft},
+                                          {"blocks"},
+                                          {"hidden"},
+                                          {"heads"},
+                                          {"max tokens"},
+                                          {"device", Align::kLeft},
+                                          {"format", Align::kLeft},
+                                          {"memory"},
+                                          {"chat", Align::kLeft}},
+                              .row = Row,
+                              .card = Card,
+                              .remark = Failure};
+  return *view;
 }
 
 }  // namespace sinkd::cli

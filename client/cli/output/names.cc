@@ -1,5 +1,14 @@
 #include "client/cli/output/names.h"
 
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_replace.h>
+
 #include "client/cli/flags/options.h"
 
 namespace sinkd::cli {
@@ -7,21 +16,6 @@ namespace {
 
 namespace v1 = ::sinks::v1;
 
-constexpr Choice kPresets[] = {{"published-code", v1::DETECTION_PRESET_PUBLISHED_CODE},
-                               {"paper-text", v1::DETECTION_PRESET_PAPER_TEXT}};
-constexpr Choice kKindRules[] = {{"window", v1::KIND_RULE_WINDOW},
-                                 {"published", v1::KIND_RULE_PUBLISHED}};
-constexpr Choice kLastStates[] = {{"normed", v1::LAST_STATE_NORMED}, {"raw", v1::LAST_STATE_RAW}};
-constexpr Choice kDivisors[] = {{"from-position", v1::QUERY_DIVISOR_FROM_POSITION},
-                                {"all", v1::QUERY_DIVISOR_ALL}};
-constexpr Choice kComputeTypes[] = {{"float32", v1::COMPUTE_TYPE_FLOAT32},
-                                    {"bfloat16", v1::COMPUTE_TYPE_BFLOAT16}};
-constexpr Choice kResidencies[] = {{"resident", v1::RESIDENCY_RESIDENT},
-                                   {"streamed", v1::RESIDENCY_STREAMED}};
-constexpr Choice kActivationQuantizations[] = {
-    {"none", v1::ACTIVATION_QUANTIZATION_NONE},
-    {"as-stored", v1::ACTIVATION_QUANTIZATION_AS_STORED}};
-constexpr Choice kLanes[] = {{"interactive", v1::LANE_INTERACTIVE}, {"batch", v1::LANE_BATCH}};
 constexpr Choice kOutputs[] = {{"table", static_cast<int>(OutputFormat::kTable)},
                                {"json", static_cast<int>(OutputFormat::kJson)},
                                {"jsonl", static_cast<int>(OutputFormat::kJsonl)},
@@ -30,73 +24,28 @@ constexpr Choice kInputs[] = {{"auto", static_cast<int>(InputFormat::kAuto)},
                               {"jsonl", static_cast<int>(InputFormat::kJsonl)},
                               {"text", static_cast<int>(InputFormat::kText)}};
 
-constexpr Choice kSites[] = {{"resid_pre", v1::SITE_RESID_PRE},
-                             {"attn_out", v1::SITE_ATTN_OUT},
-                             {"mlp_in", v1::SITE_MLP_IN},
-                             {"gate", v1::SITE_GATE},
-                             {"up", v1::SITE_UP},
-                             {"act", v1::SITE_ACT},
-                             {"product", v1::SITE_PRODUCT},
-                             {"mlp_out", v1::SITE_MLP_OUT},
-                             {"resid_post", v1::SITE_RESID_POST}};
-
 }  // namespace
 
-const std::span<const Choice> kPresetChoices(kPresets);
-const std::span<const Choice> kKindRuleChoices(kKindRules);
-const std::span<const Choice> kLastStateChoices(kLastStates);
-const std::span<const Choice> kDivisorChoices(kDivisors);
-const std::span<const Choice> kComputeTypeChoices(kComputeTypes);
-const std::span<const Choice> kResidencyChoices(kResidencies);
-const std::span<const Choice> kActivationQuantizationChoices(kActivationQuantizations);
-const std::span<const Choice> kLaneChoices(kLanes);
 const std::span<const Choice> kOutputChoices(kOutputs);
 const std::span<const Choice> kInputChoices(kInputs);
 
-const char* KindName(v1::SinkKind kind) {
-  switch (kind) {
-    case v1::SINK_KIND_PRIMARY:
-      return "primary";
-    case v1::SINK_KIND_SECONDARY:
-      return "secondary";
-    case v1::SINK_KIND_NOISE:
-      return "noise";
-    default:
-      return "unknown";
+std::span<const Choice> ChoicesOf(const google::protobuf::EnumDescriptor& type) {
+  static auto* const mutex = new std::mutex;
+  static auto* const known =
+      new std::map<const google::protobuf::EnumDescriptor*, std::vector<Choice>>;
+  static auto* const words = new std::deque<std::string>;
+  const std::lock_guard lock(*mutex);
+  std::vector<Choice>& choices = (*known)[&type];
+  if (!choices.empty()) return choices;
+  const std::string& unspecified = type.FindValueByNumber(0)->name();
+  const size_t prefix = unspecified.size() - std::string_view("UNSPECIFIED").size();
+  for (int i = 1; i < type.value_count(); ++i) {
+    std::string word = absl::AsciiStrToLower(type.value(i)->name().substr(prefix));
+    if (type.name() != "Site") word = absl::StrReplaceAll(word, {{"_", "-"}});
+    words->push_back(std::move(word));
+    choices.push_back({words->back().c_str(), type.value(i)->number()});
   }
-}
-
-const char* SiteName(v1::Site site) {
-  for (const Choice& choice : kSites) {
-    if (choice.value == site) return choice.word;
-  }
-  return "unknown";
-}
-
-const char* GroupName(v1::PositionGroup group) {
-  switch (group) {
-    case v1::POSITION_GROUP_TARGET:
-      return "target";
-    case v1::POSITION_GROUP_CONTROL:
-      return "control";
-    default:
-      return "unknown";
-  }
-}
-
-const char* FormName(v1::RegressionForm form) {
-  switch (form) {
-    case v1::REGRESSION_FORM_LINEAR_LOG:
-      return "linear-log";
-    case v1::REGRESSION_FORM_LOG_LINEAR:
-      return "log-linear";
-    case v1::REGRESSION_FORM_LOG_LOG:
-      return "log-log";
-    case v1::REGRESSION_FORM_LINEAR:
-      return "linear";
-    default:
-      return "unknown";
-  }
+  return choices;
 }
 
 const char* FormFormula(v1::RegressionForm form) {
@@ -109,80 +58,6 @@ const char* FormFormula(v1::RegressionForm form) {
       return "ln y = a + b ln x";
     case v1::REGRESSION_FORM_LINEAR:
       return "y = a + b x";
-    default:
-      return "unknown";
-  }
-}
-
-const char* RunStateName(v1::RunState state) {
-  switch (state) {
-    case v1::RUN_STATE_OPEN:
-      return "open";
-    case v1::RUN_STATE_COMPLETE:
-      return "complete";
-    default:
-      return "unknown";
-  }
-}
-
-const char* StateName(v1::ModelState state) {
-  switch (state) {
-    case v1::MODEL_STATE_AVAILABLE:
-      return "available";
-    case v1::MODEL_STATE_LOADING:
-      return "loading";
-    case v1::MODEL_STATE_READY:
-      return "ready";
-    case v1::MODEL_STATE_UNLOADING:
-      return "unloading";
-    case v1::MODEL_STATE_FAILED:
-      return "failed";
-    default:
-      return "unknown";
-  }
-}
-
-const char* ComputeTypeName(v1::ComputeType type) {
-  switch (type) {
-    case v1::COMPUTE_TYPE_FLOAT32:
-      return "float32";
-    case v1::COMPUTE_TYPE_BFLOAT16:
-      return "bfloat16";
-    default:
-      return "";
-  }
-}
-
-const char* LaneText(v1::Lane lane) {
-  switch (lane) {
-    case v1::LANE_INTERACTIVE:
-      return "interactive";
-    case v1::LANE_BATCH:
-      return "batch";
-    default:
-      return "unknown";
-  }
-}
-
-const char* ResidencyName(v1::Residency residency) {
-  switch (residency) {
-    case v1::RESIDENCY_RESIDENT:
-      return "resident";
-    case v1::RESIDENCY_STREAMED:
-      return "streamed";
-    default:
-      return "";
-  }
-}
-
-const char* TensorUseName(v1::TensorUse use) {
-  switch (use) {
-    case v1::TENSOR_USE_LOADED:
-      return "loaded";
-    case v1::TENSOR_USE_HEAD:
-      return "head";
-    case v1::TENSOR_USE_UNUSED:
-      return "unused";
     default:
       return "unknown";
   }

@@ -1,15 +1,16 @@
-// Names of proto enum values on the command line and in results.
+// Words for enum values, on the command line and in results: the value's name without its prefix,
+// in lower case, "-" for "_" (RUN_STATE_OPEN is "open", DETECTION_PRESET_PAPER_TEXT "paper-text").
+// Sites keep "_", as TransformerLens has them ("mlp_out").
 //
-// Thread-safety: pure functions over constant tables.
+// Thread-safety: pure functions.
 #pragma once
 
 #include <span>
 #include <string>
 
+#include <google/protobuf/generated_enum_reflection.h>
+
 #include "sinks/v1/analysis.pb.h"
-#include "sinks/v1/mechanism.pb.h"
-#include "sinks/v1/models.pb.h"
-#include "sinks/v1/runs.pb.h"
 
 namespace sinkd::cli {
 
@@ -19,28 +20,25 @@ struct Choice {
   int value;
 };
 
-extern const std::span<const Choice> kPresetChoices;                  // DetectionPreset
-extern const std::span<const Choice> kKindRuleChoices;                // KindRule
-extern const std::span<const Choice> kLastStateChoices;               // LastState
-extern const std::span<const Choice> kDivisorChoices;                 // QueryDivisor
-extern const std::span<const Choice> kComputeTypeChoices;             // ComputeType
-extern const std::span<const Choice> kResidencyChoices;               // Residency
-extern const std::span<const Choice> kActivationQuantizationChoices;  // ActivationQuantization
-extern const std::span<const Choice> kLaneChoices;                    // Lane
-extern const std::span<const Choice> kOutputChoices;                  // OutputFormat
-extern const std::span<const Choice> kInputChoices;                   // InputFormat
+extern const std::span<const Choice> kOutputChoices;  // OutputFormat
+extern const std::span<const Choice> kInputChoices;   // InputFormat
 
-// "secondary", "linear-log", "ready", "float32"; "unknown" for values of a newer server.
-const char* KindName(sinks::v1::SinkKind kind);
-const char* SiteName(sinks::v1::Site site);             // "mlp_out"
-const char* GroupName(sinks::v1::PositionGroup group);  // "target"
-const char* FormName(sinks::v1::RegressionForm form);
-const char* StateName(sinks::v1::ModelState state);
-const char* RunStateName(sinks::v1::RunState state);
-const char* ComputeTypeName(sinks::v1::ComputeType type);
-const char* ResidencyName(sinks::v1::Residency residency);
-const char* LaneText(sinks::v1::Lane lane);  // "interactive"
-const char* TensorUseName(sinks::v1::TensorUse use);
+// The words of all values but the unspecified one. They live as long as the program.
+std::span<const Choice> ChoicesOf(const google::protobuf::EnumDescriptor& type);
+
+template <typename Enum>
+std::span<const Choice> ChoicesOf() {
+  return ChoicesOf(*google::protobuf::GetEnumDescriptor<Enum>());
+}
+
+// The word of a value; `otherwise` for one that is unspecified or of a newer server.
+template <typename Enum>
+const char* WordOf(Enum value, const char* otherwise = "unknown") {
+  for (const Choice& choice : ChoicesOf<Enum>()) {
+    if (choice.value == value) return choice.word;
+  }
+  return otherwise;
+}
 
 // The formula of a form, "y = a + b ln x".
 const char* FormFormula(sinks::v1::RegressionForm form);

@@ -28,8 +28,8 @@ constexpr std::string_view kTensorHeader = "name,stored_type,shape,stored_bytes,
 
 std::string DeviceRow(const v1::ModelPlan& plan, const v1::DeviceShare& share) {
   CsvRow row;
-  row.Add(plan.name()).Add(plan.architecture()).Add(ComputeTypeName(plan.compute_type()));
-  row.Add(ResidencyName(plan.residency())).Add(plan.parameters()).Add(plan.stored_bytes());
+  row.Add(plan.name()).Add(plan.architecture()).Add(WordOf(plan.compute_type(), ""));
+  row.Add(WordOf(plan.residency(), "")).Add(plan.parameters()).Add(plan.stored_bytes());
   row.Add(plan.positions()).Add(share.device()).Add(share.first_block()).Add(share.blocks());
   row.Add(share.weight_bytes()).Add(share.activation_bytes());
   row.AddIf(share.has_free_bytes(), share.free_bytes()).Add(share.fits());
@@ -42,7 +42,7 @@ std::string TensorRow(const v1::PlannedTensor& tensor) {
   CsvRow row;
   row.Add(tensor.name()).Add(tensor.stored_type());
   row.Add(fmt::format("{}", fmt::join(tensor.shape(), " ")));
-  row.Add(tensor.stored_bytes()).Add(TensorUseName(tensor.use()));
+  row.Add(tensor.stored_bytes()).Add(WordOf(tensor.use()));
   return row.Take();
 }
 
@@ -83,7 +83,7 @@ std::string Head(const v1::ModelPlan& plan, const Terminal& terminal) {
     line("quantized", client::MakePrintable(plan.quantization()) + ", unpacked on load");
   }
   line("computes in",
-       fmt::format("{}, {} of weights, the largest block {}", ComputeTypeName(plan.compute_type()),
+       fmt::format("{}, {} of weights, the largest block {}", WordOf(plan.compute_type(), ""),
                    Bytes(plan.weight_bytes()), Bytes(plan.largest_block_bytes())));
   line("weights", plan.residency() == v1::RESIDENCY_STREAMED
                       ? "streamed: two blocks in memory at a time, read from disk"
@@ -180,7 +180,7 @@ std::string TensorTable(const v1::PlanModelResponse& plan, bool each, const Term
   if (!each) columns.insert(columns.begin() + 1, {"count"});
   Table table(columns);
   const auto use_cell = [](v1::TensorUse use) {
-    return Cell(TensorUseName(use), use == v1::TENSOR_USE_LOADED ? Style::kPlain : Style::kYellow);
+    return Cell(WordOf(use), use == v1::TENSOR_USE_LOADED ? Style::kPlain : Style::kYellow);
   };
   if (each) {
     for (const v1::PlannedTensor& tensor : plan.tensors()) {

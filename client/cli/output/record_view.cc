@@ -56,7 +56,7 @@ std::vector<Cell> SinkCells(const v1::Sink& sink, bool primary, const RecordView
       std::to_string(sink.position()),
       Cell(QuoteToken(sink.token_text(), kTokenWidth, terminal.unicode), Style::kBold),
       std::to_string(sink.token_id()),
-      Cell(KindName(sink.kind()), KindStyle(sink.kind())),
+      Cell(WordOf(sink.kind()), KindStyle(sink.kind())),
       fmt::format("({}, {})", sink.l_start(), sink.lifetime()),
       ShortenToWidth(Runs({sink.layers().data(), static_cast<size_t>(sink.layers_size())}),
                      kLayersWidth, terminal.unicode)};

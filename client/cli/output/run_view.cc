@@ -5,6 +5,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "client/cli/analyses/analysis_command.h"
 #include "client/cli/output/csv_row.h"
 #include "client/cli/output/json_parts.h"
 #include "client/cli/output/model_view.h"
@@ -20,10 +21,10 @@ namespace v1 = ::sinks::v1;
 
 constexpr std::string_view kRunHeader =
     "name,model,state,create_time,update_time,samples,failed_samples,tokens,primary_sinks,"
-    "secondary_sinks,noise_sinks,size_bytes,labels\r\n";
+    "secondary_sinks,noise_sinks,size_bytes,labels";
 constexpr std::string_view kSummaryHeader =
-    "group,runs,samples,tokens,undecided_samples,primary,secondary,noise,"
-    "secondary_per_1000_tokens,samples_with_secondary,distinct_levels,entropy\r\n";
+    "group,runs,samples,tokens,undecided_samples,primary,secondary,noise,secondary_per_1000_tokens,"
+    "samples_with_secondary,distinct_levels,entropy\r\n";
 
 std::string LabelText(const v1::Run& run) {
   std::string text;
@@ -42,7 +43,7 @@ Style StateStyle(v1::RunState state) {
 
 std::string CsvLine(const v1::Run& run) {
   CsvRow row;
-  row.Add(run.name()).Add(run.model()).Add(RunStateName(run.state()));
+  row.Add(run.name()).Add(run.model()).Add(WordOf(run.state()));
   row.Add(TimeText(run.create_time())).Add(TimeText(run.update_time()));
   row.Add(run.samples()).Add(run.failed_samples()).Add(run.tokens());
   row.Add(run.primary_sinks()).Add(run.secondary_sinks()).Add(run.noise_sinks());
@@ -53,7 +54,7 @@ std::string CsvLine(const v1::Run& run) {
 std::vector<Cell> Row(const v1::Run& run) {
   return {Cell(RunId(run.name()), Style::kBold),
           client::MakePrintable(ModelId(run.model())),
-          Cell(RunStateName(run.state()), StateStyle(run.state())),
+          Cell(WordOf(run.state()), StateStyle(run.state())),
           TimeText(run.create_time()),
           Grouped(run.samples()),
           Grouped(run.failed_samples()),
@@ -66,7 +67,7 @@ std::vector<Cell> Row(const v1::Run& run) {
 std::string Card(const v1::Run& run, const Terminal& terminal) {
   std::string text =
       Paint(terminal.color_out, Style::kBold, client::MakePrintable(RunId(run.name()))) + "  " +
-      Paint(terminal.color_out, StateStyle(run.state()), RunStateName(run.state())) + '\n';
+      Paint(terminal.color_out, StateStyle(run.state()), WordOf(run.state())) + '\n';
   const auto line = [&](const char* label, const std::string& value) {
     text += fmt::format("  {:<10}{}\n", label, value);
   };
@@ -115,66 +116,27 @@ std::string TimeText(const google::protobuf::Timestamp& time) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", utc);
 }
 
-std::string RenderRun(const v1::Run& run, OutputFormat format, const Terminal& terminal) {
-  switch (format) {
-    case OutputFormat::kJson:
-      return ToJson(run) + '\n';
-    case OutputFormat::kJsonl:
-      return TypedJson("run", ToJson(run)) + '\n';
-    case OutputFormat::kCsv:
-      return std::string(kRunHeader) + CsvLine(run);
-    case OutputFormat::kTable:
-      break;
-  }
-  return Card(run, terminal);
-}
-
-RunListWriter::RunListWriter(bool names, OutputFormat format, const Terminal& terminal,
-                             Output& output)
-    : names_(names),
-      format_(format),
-      terminal_(terminal),
-      output_(output),
-      table_({{"run", Align::kLeft},
-              {"model", Align::kLeft},
-              {"state", Align::kLeft},
-              {"made (UTC)", Align::kLeft},
-              {"samples"},
-              {"failed"},
-              {"tokens"},
-              {"secondary"},
-              {"size"},
-              {"labels", Align::kLeft}}) {}
-
-void RunListWriter::Add(const v1::Run& run) {
-  if (names_) {
-    output_.Write(RunId(run.name()) + '\n');
-    return;
-  }
-  switch (format_) {
-    case OutputFormat::kJson:
-      output_.Write((any_ ? ",\n  " : "{\"runs\":[\n  ") + ToJson(run));
-      break;
-    case OutputFormat::kJsonl:
-      output_.Write(TypedJson("run", ToJson(run)) + '\n');
-      break;
-    case OutputFormat::kCsv:
-      if (!any_) output_.Write(kRunHeader);
-      output_.Write(CsvLine(run));
-      break;
-    case OutputFormat::kTable:
-      table_.AddRow(Row(run));
-      break;
-  }
-  any_ = true;
-}
-
-void RunListWriter::End() {
-  if (names_) return;
-  if (format_ == OutputFormat::kJson) output_.Write(any_ ? "\n]}\n" : "{\"runs\":[]}\n");
-  if (format_ == OutputFormat::kCsv && !any_) output_.Write(kRunHeader);
-  if (format_ != OutputFormat::kTable) return;
-  output_.Write(any_ ? table_.Render(terminal_, 0) : "no such runs\n");
+const ListView<v1::Run>& RunListView() {
+  static const auto* const view =
+      new ListView<v1::Run>{.type = "run",
+                            .plural = "runs",
+                            .none = "no such runs\n",
+                            .csv_header = kRunHeader,
+                            .csv = CsvLine,
+                            .id = [](const v1::Run& run) { return RunId(run.name()); },
+                            .columns = {{"run", Align::kLeft},
+                                        {"model", Align::kLeft},
+                                        {"state", Align::kLeft},
+                                        {"made (UTC)", Align::kLeft},
+                                        {"samples"},
+                                        {"failed"},
+                                        {"tokens"},
+                                        {"secondary"},
+                                        {"size"},
+                                        {"labels", Align::kLeft}},
+                            .row = Row,
+                            .card = Card};
+  return *view;
 }
 
 RunSummaryWriter::RunSummaryWriter(const RunOptions& options, OutputFormat format,
@@ -200,9 +162,9 @@ void RunSummaryWriter::Add(const v1::SummarizeRunsResponse& summary) {
       const std::string title =
           fmt::format("{}{} run{}", grouped ? group + ": " : "", Grouped(summary.run_count()),
                       summary.run_count() == 1 ? "" : "s");
-      constexpr Sections kAll = {true, true, true, true, true, true};
+      const Sections all(AnalysisCommands().begin(), AnalysisCommands().end());
       output_.Write((any_ ? "\n" : "") + Paint(terminal_.color_out, Style::kBold, title) + '\n' +
-                    RenderSummary(summary.summary(), {kAll, 0, !options_.no_chart}, terminal_));
+                    RenderSummary(summary.summary(), {all, 0, !options_.no_chart}, terminal_));
       break;
     }
   }

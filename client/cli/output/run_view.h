@@ -8,8 +8,8 @@
 #include <string>
 
 #include "client/cli/flags/options.h"
+#include "client/cli/output/list_view.h"
 #include "client/cli/output/output.h"
-#include "client/cli/output/table.h"
 #include "client/cli/terminal/terminal.h"
 #include "sinks/v1/runs.pb.h"
 
@@ -21,26 +21,7 @@ std::string RunId(const std::string& name);
 // "2026-01-02 03:04:05" in UTC.
 std::string TimeText(const google::protobuf::Timestamp& time);
 
-// One run.
-std::string RenderRun(const sinks::v1::Run& run, OutputFormat format, const Terminal& terminal);
-
-// A list; JSON, JSONL and CSV are written as runs come, a table at the end.
-// Thread-safety: none.
-class RunListWriter {
- public:
-  // `names`: only the ids, one a line, whatever the format.
-  RunListWriter(bool names, OutputFormat format, const Terminal& terminal, Output& output);
-  void Add(const sinks::v1::Run& run);
-  void End();
-
- private:
-  bool names_;
-  OutputFormat format_;
-  Terminal terminal_;
-  Output& output_;
-  Table table_;
-  bool any_ = false;
-};
+const ListView<sinks::v1::Run>& RunListView();
 
 // Summaries, each as it comes. CSV is a row a group, of what the levels say.
 // Thread-safety: none.

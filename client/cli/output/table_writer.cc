@@ -1,5 +1,6 @@
 #include "client/cli/output/table_writer.h"
 
+#include "client/cli/analyses/analysis_command.h"
 #include "client/cli/output/record_view.h"
 #include "client/cli/output/summary_view.h"
 
@@ -11,10 +12,12 @@ void TableWriter::Started(const sinks::v1::AnalyzeStarted& started) {
 }
 
 void TableWriter::Record(const sinks::v1::SampleRecord& record) {
-  if (!options_.sections.per_sample()) return;
   const Sections& sections = options_.sections;
-  output_.Write(
-      RenderRecord(record, {sections.detect, sections.scores, !options_.no_chart}, terminal_));
+  if (!ShowsRecords(sections)) return;
+  output_.Write(RenderRecord(record,
+                             {sections.contains(&kDetectAnalysis),
+                              sections.contains(&kScoresAnalysis), !options_.no_chart},
+                             terminal_));
 }
 
 void TableWriter::Summary(const sinks::v1::Summary& summary) {

@@ -60,7 +60,7 @@ std::string RunningText(const v1::DeviceStatus& device) {
   if (device.running().empty()) return "idle";
   const v1::RunningWork& work = device.running(0);
   return fmt::format("{}, {} for {:.1f} s", client::MakePrintable(work.caller()),
-                     LaneText(work.lane()), work.seconds());
+                     WordOf(work.lane()), work.seconds());
 }
 
 std::string Devices(const v1::ServerStatus& status, const Between& between,
@@ -89,7 +89,7 @@ std::string Callers(const v1::ServerStatus& status, const Terminal& terminal) {
               [](const auto& a, const auto& b) { return a.device_seconds() > b.device_seconds(); });
     for (const v1::CallerShare& caller : callers) {
       table.AddRow({Cell(client::MakePrintable(caller.caller()), Style::kBold),
-                    LaneText(caller.lane()), client::MakePrintable(device.name()),
+                    WordOf(caller.lane()), client::MakePrintable(device.name()),
                     Grouped(caller.streams()), Grouped(caller.waiting_streams()),
                     Duration(caller.device_seconds())});
     }
@@ -106,7 +106,7 @@ std::string Models(const v1::ServerStatus& status, const Terminal& terminal) {
                {"PINNED", Align::kLeft}});
   for (const v1::Model& model : status.models()) {
     table.AddRow({Cell(client::MakePrintable(ModelId(model.name())), Style::kBold),
-                  StateName(model.state()), client::MakePrintable(model.device()),
+                  WordOf(model.state()), client::MakePrintable(model.device()),
                   model.has_weight_bytes() ? Bytes(model.weight_bytes()) : kAbsent,
                   Grouped(model.users()), model.pinned() ? "yes" : "no"});
   }

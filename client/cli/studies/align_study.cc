@@ -37,9 +37,9 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
         view.charts && cosine.has_value()
             ? Bar(std::abs(cosine.value()), 1.0, kBarWidth, view.terminal.unicode)
             : "";
-    table.AddRow({row.has_l_start() ? std::to_string(row.l_start()) : "all", SiteName(row.site()),
-                  Cell(GroupName(row.group()), style), Grouped(cosine.n()),
-                  Cell(remarks.Show(GroupName(row.group()), cosine), style), number(row.minimum()),
+    table.AddRow({row.has_l_start() ? std::to_string(row.l_start()) : "all", WordOf(row.site()),
+                  Cell(WordOf(row.group()), style), Grouped(cosine.n()),
+                  Cell(remarks.Show(WordOf(row.group()), cosine), style), number(row.minimum()),
                   number(row.median()), number(row.maximum()), Cell(bar, style)});
   }
   return Heading("cosine with the primary sink of the same sample, at l_start", view.terminal) +
@@ -51,7 +51,7 @@ std::string Csv(const v1::StudyReport& report) {
   for (const v1::AlignRow& line : report.align().rows()) {
     CsvRow row;
     row.AddIf(line.has_l_start(), line.l_start());
-    row.Add(SiteName(line.site())).Add(GroupName(line.group()));
+    row.Add(WordOf(line.site())).Add(WordOf(line.group()));
     AddEstimate(line.cosine(), row);
     row.AddIf(line.has_minimum(), line.minimum()).AddIf(line.has_median(), line.median());
     row.AddIf(line.has_maximum(), line.maximum());
@@ -62,7 +62,7 @@ std::string Csv(const v1::StudyReport& report) {
 
 }  // namespace
 
-const StudyCommand kAlignStudy = {
+extern const StudyCommand kAlignStudy = {
     .name = "align",
     .description = "Cosine of each site of the MLP with the primary sink's, at l_start",
     .example = "sinkctl align smollm2-135m --input prompts.jsonl --l-start 11",

@@ -36,12 +36,12 @@ std::string Rows(const v1::ClusterReport& report, const StudyView& view) {
     const auto number = [](bool present, double value) {
       return present ? Fixed(value, 4) : std::string(kAbsent);
     };
-    table.AddRow({std::to_string(row.block()), SiteName(row.site()),
+    table.AddRow({std::to_string(row.block()), WordOf(row.site()),
                   number(row.has_adjusted_rand(), row.adjusted_rand()),
                   number(row.has_silhouette(), row.silhouette()), number(row.has_auc(), row.auc()),
                   Cell(AucBar(row, view), Style::kGreen)});
     if (row.undefined().empty()) continue;
-    std::string line = fmt::format("  {}: undefined, {}\n", SiteName(row.site()),
+    std::string line = fmt::format("  {}: undefined, {}\n", WordOf(row.site()),
                                    client::MakePrintable(row.undefined()));
     if (std::find(remarks.begin(), remarks.end(), line) == remarks.end()) {
       remarks.push_back(std::move(line));
@@ -55,20 +55,20 @@ std::string Rows(const v1::ClusterReport& report, const StudyView& view) {
 std::string Decision(const v1::ClusterReport& report) {
   std::string text = "  separates from block on:";
   for (const v1::DecisionLayer& layer : report.decision_layers()) {
-    text += fmt::format(" {} {}", SiteName(layer.site()),
+    text += fmt::format(" {} {}", WordOf(layer.site()),
                         layer.has_block() ? std::to_string(layer.block()) : "never");
     if (&layer != &*report.decision_layers().rbegin()) text += ',';
   }
   if (!report.has_decision_layer()) return text + "\n  decision layer: none found\n";
   return text + fmt::format("\n  decision layer: {}, seen at {}\n", report.decision_layer(),
-                            SiteName(report.decision_site()));
+                            WordOf(report.decision_site()));
 }
 
 std::string Maps(const v1::ClusterReport& report) {
   std::string text;
   for (const v1::TsneMap& map : report.maps()) {
     text += fmt::format("  t-SNE of {} at block {}: {} points, perplexity {}, divergence {} nats\n",
-                        SiteName(map.site()), map.block(), map.coordinates_size() / 2,
+                        WordOf(map.site()), map.block(), map.coordinates_size() / 2,
                         Compact(map.perplexity()), Compact(map.divergence()));
   }
   return text;
@@ -88,7 +88,7 @@ std::string Csv(const v1::StudyReport& report) {
   std::string text;
   for (const v1::ClusterRow& line : report.cluster().rows()) {
     CsvRow row;
-    row.Add(line.block()).Add(SiteName(line.site()));
+    row.Add(line.block()).Add(WordOf(line.site()));
     row.AddIf(line.has_adjusted_rand(), line.adjusted_rand());
     row.AddIf(line.has_silhouette(), line.silhouette()).AddIf(line.has_auc(), line.auc());
     row.Add(line.undefined());
@@ -99,7 +99,7 @@ std::string Csv(const v1::StudyReport& report) {
 
 }  // namespace
 
-const StudyCommand kClusterStudy = {
+extern const StudyCommand kClusterStudy = {
     .name = "cluster",
     .description = "From which block on targets and controls lie apart: the decision layer",
     .example = "sinkctl cluster smollm2-135m --input prompts.jsonl --tsne-sites mlp_in -o json",

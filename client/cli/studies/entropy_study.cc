@@ -54,7 +54,7 @@ std::string Csv(const v1::StudyReport& report) {
 
 }  // namespace
 
-const StudyCommand kEntropyStudy = {
+extern const StudyCommand kEntropyStudy = {
     .name = "entropy",
     .description = "Matrix entropy of the states, with and without the sinks",
     .example = "sinkctl entropy smollm2-135m --input prompts.jsonl --alpha 2",

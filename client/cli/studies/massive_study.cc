@@ -83,15 +83,15 @@ std::string Csv(const v1::StudyReport& report) {
 
 }  // namespace
 
-const StudyCommand kMassiveStudy = {
+extern const StudyCommand kMassiveStudy = {
     .name = "massive",
     .description = "The largest entries of the states: channel, position, token",
     .example = "sinkctl massive smollm2-135m --text \"Hello there\" --top 5",
     .targets = false,
     .render = Render,
     .csv_header =
-        "block,of,rank,value,channel,sample_index,position,token_id,token_text,median,"
-        "largest_of_rest",
+        "block,of,rank,value,channel,sample_index,position,token_id,token_text,median,largest_of_"
+        "rest",
     .csv = Csv};
 
 }  // namespace sinkd::cli

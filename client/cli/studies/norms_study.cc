@@ -74,7 +74,7 @@ std::string Csv(const v1::StudyReport& report) {
 
 }  // namespace
 
-const StudyCommand kNormsStudy = {
+extern const StudyCommand kNormsStudy = {
     .name = "norms",
     .description = "Norms of keys, values and states: primary sinks, secondary sinks, the rest",
     .example = "sinkctl norms smollm2-135m --input prompts.jsonl",

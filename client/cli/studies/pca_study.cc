@@ -108,7 +108,7 @@ std::string Csv(const v1::StudyReport& report) {
 
 }  // namespace
 
-const StudyCommand kPcaStudy = {
+extern const StudyCommand kPcaStudy = {
     .name = "pca",
     .description = "Principal components of the MLP's input, and which of them make a sink",
     .example = "sinkctl pca smollm2-135m --input prompts.jsonl --components 5",

@@ -57,10 +57,8 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
   }
   return text + table.Render(view.terminal) + remarks.Render() +
          "  lifetime in layers, 0 for no sink; random: lifetime when a random direction of norm "
-         "tau "
-         "is\n  written instead; untouched: change of the lifetime of all other sinks; loss: "
-         "change, "
-         "in nats\n" +
+         "tau is\n  written instead; untouched: change of the lifetime of all other sinks; loss: "
+         "change, in nats\n" +
          CostLine(steer.cost());
 }
 
@@ -88,7 +86,7 @@ std::string Csv(const v1::StudyReport& report) {
 
 }  // namespace
 
-const StudyCommand kSteerStudy = {
+extern const StudyCommand kSteerStudy = {
     .name = "steer",
     .description = "Change the norm of what the MLP writes: lifetime and score by norm",
     .example = "sinkctl steer smollm2-135m --input prompts.jsonl --taus 0,500,1000,2000",

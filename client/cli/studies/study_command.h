@@ -36,15 +36,6 @@ struct StudyCommand {
 
 std::span<const StudyCommand* const> StudyCommands();
 
-extern const StudyCommand kAlignStudy;
-extern const StudyCommand kPcaStudy;
-extern const StudyCommand kClusterStudy;
-extern const StudyCommand kSwapStudy;
-extern const StudyCommand kSteerStudy;
-extern const StudyCommand kEntropyStudy;
-extern const StudyCommand kNormsStudy;
-extern const StudyCommand kMassiveStudy;
-
 // Adds the flags of `command` to `app`; they fill `options`, which is borrowed.
 void AddStudyFlags(CLI::App& app, const StudyCommand& command, StudyOptions& options);
 

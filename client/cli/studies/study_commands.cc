@@ -5,6 +5,16 @@
 #include "client/run_client.h"
 
 namespace sinkd::cli {
+
+extern const StudyCommand kAlignStudy;
+extern const StudyCommand kPcaStudy;
+extern const StudyCommand kClusterStudy;
+extern const StudyCommand kSwapStudy;
+extern const StudyCommand kSteerStudy;
+extern const StudyCommand kEntropyStudy;
+extern const StudyCommand kNormsStudy;
+extern const StudyCommand kMassiveStudy;
+
 namespace {
 
 namespace v1 = ::sinks::v1;
@@ -24,7 +34,7 @@ void AddRunFlags(CLI::App& app, StudyOptions& options) {
       app, "--seed", "Seed of every draw; default 0",
       [&](int64_t value) { request.set_seed(value); }, true)
       ->group(kRunGroup);
-  AddChoice(app, "--lane", kLaneChoices, kLaneHelp, [&request](int lane) {
+  AddChoice(app, "--lane", ChoicesOf<v1::Lane>(), kLaneHelp, [&request](int lane) {
     request.set_lane(static_cast<v1::Lane>(lane));
   })->group(kRunGroup);
   AddDuration(
@@ -37,8 +47,7 @@ void AddRunFlags(CLI::App& app, StudyOptions& options) {
   app.add_option_function<std::string>(
          "--run", [&](const std::string& run) { request.set_run(client::RunName(run)); },
          "A stored run of the model: the report is kept with it, and without other input its "
-         "samples "
-         "are taken")
+         "samples are taken")
       ->type_name("ID")
       ->group(kRunGroup);
   AddTemplateDateFlag(app, [&](const std::string& date) { request.set_template_date(date); });
@@ -65,7 +74,8 @@ void AddStudyFlags(CLI::App& app, const StudyCommand& command, StudyOptions& opt
     AddParameterFlags(app, "Targets", *v1::TargetFilter::descriptor(),
                       [&options]() -> auto& { return *options.request.mutable_targets(); });
   }
-  AddDetectionFlags(app, [&options] { return options.request.mutable_detection(); });
+  AddParameterFlags(app, "Detection", *v1::DetectionParameters::descriptor(),
+                    [&options]() -> auto& { return *options.request.mutable_detection(); });
 }
 
 }  // namespace sinkd::cli

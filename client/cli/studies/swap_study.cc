@@ -40,7 +40,7 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
   for (const v1::SwapRow& row : swap.rows()) {
     const v1::Estimate& suppressed = row.targets().suppressed();
     std::vector<Cell> cells = {std::to_string(row.block()),
-                               SiteName(row.site()),
+                               WordOf(row.site()),
                                Cell(remarks.Show("suppressed", suppressed), Style::kGreen),
                                remarks.Show("control", row.control_swap().suppressed(), false),
                                remarks.Show("others", row.untouched().suppressed(), false),
@@ -73,7 +73,7 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
 void AddCsv(const v1::SwapRow& line, const char* group, const char* measure,
             const v1::Estimate& estimate, std::string& text) {
   CsvRow row;
-  row.Add(line.block()).Add(SiteName(line.site())).Add(group).Add(measure);
+  row.Add(line.block()).Add(WordOf(line.site())).Add(group).Add(measure);
   AddEstimate(estimate, row);
   text += row.Take();
 }
@@ -102,7 +102,7 @@ std::string Csv(const v1::StudyReport& report) {
 
 }  // namespace
 
-const StudyCommand kSwapStudy = {
+extern const StudyCommand kSwapStudy = {
     .name = "swap",
     .description = "Give targets the controls' values, block by block: do they still become sinks?",
     .example = "sinkctl swap smollm2-135m --input prompts.jsonl --sites resid_post --loss",

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "client/cli/analyses/analysis_command.h"
 #include "client/cli/output/chart.h"
+#include "client/cli/output/csv_row.h"
 #include "client/cli/output/names.h"
 #include "client/cli/output/number_format.h"
 #include "client/cli/output/record_view.h"
@@ -44,15 +46,14 @@ std::string Counts(const v1::LevelReport& report, const SummaryView& view,
                                       kBarWidth, terminal.unicode)
                                 : "";
     table.AddRow({fmt::format("({}, {})", level.l_start(), level.lifetime()),
-                  Cell(KindName(level.kind()), style), Grouped(level.count()), Cell(bar, style)});
+                  Cell(WordOf(level.kind()), style), Grouped(level.count()), Cell(bar, style)});
   }
   return table.Render(terminal);
 }
 
 std::string Numbers(const v1::LevelReport& report) {
   std::string text = fmt::format(
-      "  {} secondary, {} primary, {} noise; {} secondary per 1,000 tokens; in {} samples "
-      "({}%)\n",
+      "  {} secondary, {} primary, {} noise; {} secondary per 1,000 tokens; in {} samples ({}%)\n",
       Grouped(report.secondary()), Grouped(report.primary()), Grouped(report.noise()),
       Fixed(report.secondary_per_1000_tokens(), 3), Grouped(report.samples_with_secondary()),
       Fixed(100 * report.share_of_samples_with_secondary(), 1));
@@ -89,10 +90,9 @@ std::string Positions(const v1::LevelReport& report, const Terminal& terminal) {
                      Sparkline(bins, static_cast<double>(most), 10, terminal.unicode), counts);
 }
 
-}  // namespace
-
-std::string RenderLevels(const v1::LevelReport& report, const SummaryView& view,
-                         const Terminal& terminal) {
+std::string Render(const v1::Summary& summary, const SummaryView& view, const Terminal& terminal) {
+  if (!summary.has_levels()) return "";
+  const v1::LevelReport& report = summary.levels();
   std::string text = Heading("levels (first layer, lifetime)", terminal) + Numbers(report);
   if (report.counts().empty()) return text + "  no sinks past the primary one\n";
   text += '\n' + Counts(report, view, terminal);
@@ -100,5 +100,29 @@ std::string RenderLevels(const v1::LevelReport& report, const SummaryView& view,
   text += Tokens(report, terminal);
   return view.charts ? text + Positions(report, terminal) : text;
 }
+
+std::string Csv(const v1::Summary& summary) {
+  std::string rows;
+  for (const v1::LevelCount& level : summary.levels().counts()) {
+    CsvRow row;
+    row.Add(level.l_start()).Add(level.lifetime()).Add(WordOf(level.kind())).Add(level.count());
+    rows += row.Take();
+  }
+  return rows;
+}
+
+}  // namespace
+
+extern const AnalysisCommand kLevelsAnalysis = {
+    .name = "levels",
+    .field = "levels",
+    .group = "Levels",
+    .description = "Histogram of (first layer, lifetime)",
+    .shows = "Level histogram",
+    .example = "sinkctl levels smollm2-135m --input prompts.jsonl --kind-rule published",
+    .render = Render,
+    .csv_header = "l_start,lifetime,kind,count",
+    .csv = Csv,
+};
 
 }  // namespace sinkd::cli

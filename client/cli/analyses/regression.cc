@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "client/cli/analyses/analysis_command.h"
 #include "client/cli/output/chart.h"
+#include "client/cli/output/csv_row.h"
 #include "client/cli/output/names.h"
 #include "client/cli/output/number_format.h"
 #include "client/cli/output/summary_view.h"
@@ -93,10 +95,9 @@ std::string RenderResult(const v1::RegressionResult& result, const Points& point
   return view.charts ? text + Plot(result, points, y, terminal) : text;
 }
 
-}  // namespace
-
-std::string RenderRegression(const v1::RegressionReport& report, const SummaryView& view,
-                             const Terminal& terminal) {
+std::string Render(const v1::Summary& summary, const SummaryView& view, const Terminal& terminal) {
+  if (!summary.has_regression()) return "";
+  const v1::RegressionReport& report = summary.regression();
   std::string text = RenderResult(report.score(), report.score_points(), "score", view, terminal);
   if (report.without_score() > 0) {
     text +=
@@ -105,5 +106,58 @@ std::string RenderRegression(const v1::RegressionReport& report, const SummaryVi
   return text +
          RenderResult(report.lifetime(), report.lifetime_points(), "lifetime", view, terminal);
 }
+
+void AddCoefficient(bool present, const v1::Coefficient& coefficient, CsvRow& row) {
+  row.AddIf(present, coefficient.value()).AddIf(present, coefficient.standard_error());
+  row.AddIf(present, coefficient.t()).AddIf(present, coefficient.p());
+  row.AddIf(present, coefficient.lower()).AddIf(present, coefficient.upper());
+}
+
+void AddCorrelation(const v1::Correlation& correlation, CsvRow& row) {
+  row.AddIf(correlation.has_value(), correlation.value());
+  row.AddIf(correlation.has_p(), correlation.p());
+}
+
+std::string FitRows(const char* y, const v1::RegressionResult& result) {
+  std::string rows;
+  for (const v1::Fit& fit : result.fits()) {
+    CsvRow row;
+    row.Add(y).Add(WordOf(fit.form())).Add(fit.n()).Add(fit.left_out()).Add(fit.undefined());
+    AddCoefficient(fit.has_intercept(), fit.intercept(), row);
+    AddCoefficient(fit.has_slope(), fit.slope(), row);
+    row.AddIf(fit.has_r_squared(), fit.r_squared());
+    row.AddIf(fit.has_residual_deviation(), fit.residual_deviation());
+    row.AddIf(fit.has_aic(), fit.aic());
+    AddCorrelation(result.pearson(), row);
+    AddCorrelation(result.spearman(), row);
+    rows += row.Take();
+  }
+  return rows;
+}
+
+std::string Csv(const v1::Summary& summary) {
+  const v1::RegressionReport& report = summary.regression();
+  return FitRows("score", report.score()) + FitRows("lifetime", report.lifetime());
+}
+
+}  // namespace
+
+extern const AnalysisCommand kRegressionAnalysis = {
+    .name = "regress",
+    .field = "regression",
+    .group = "Regression",
+    .description = "MLP norm against score and lifetime",
+    .shows = "MLP norm against score and lifetime",
+    .example = "sinkctl regress smollm2-135m --input prompts.jsonl --include-primary",
+    .takes_scores = true,
+    .needs_scores = true,
+    .ask_for_charts = [](v1::AnalysisSpec& spec) { spec.mutable_regression()->set_points(true); },
+    .render = Render,
+    .csv_header =
+        "y,form,n,left_out,undefined,a,a_standard_error,a_t,a_p,a_lower,a_upper,b,b_standard_error,"
+        "b_t,b_p,b_lower,b_upper,r_squared,residual_deviation,aic,pearson,pearson_p,spearman,"
+        "spearman_p",
+    .csv = Csv,
+};
 
 }  // namespace sinkd::cli

@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "client/cli/analyses/analysis_command.h"
 #include "client/cli/output/chart.h"
+#include "client/cli/output/csv_row.h"
 #include "client/cli/output/number_format.h"
+#include "client/cli/output/row_mean.h"
 #include "client/cli/output/summary_view.h"
 #include "client/cli/output/table.h"
 
@@ -80,10 +83,9 @@ std::string Correlation(const char* name, const v1::Correlation& correlation, bo
   return text + '\n';
 }
 
-}  // namespace
-
-std::string RenderCompensation(const v1::CompensationReport& report, const SummaryView& view,
-                               const Terminal& terminal) {
+std::string Render(const v1::Summary& summary, const SummaryView& view, const Terminal& terminal) {
+  if (!summary.has_compensation()) return "";
+  const v1::CompensationReport& report = summary.compensation();
   std::string text =
       Heading("compensation: attention on the primary and on secondary sinks", terminal);
   text += Blocks(report, view, terminal);
@@ -97,5 +99,61 @@ std::string RenderCompensation(const v1::CompensationReport& report, const Summa
   return text + Correlation("  Spearman", report.spearman(), report.has_spearman_interval(),
                             report.spearman_interval());
 }
+
+// Where `block` stands among the blocks with attention; -1 where it has none.
+int PlaceOf(const v1::Summary& summary, int block) {
+  if (summary.attention_blocks_size() == 0) return block;
+  const auto& blocks = summary.attention_blocks();
+  const auto found = std::find(blocks.begin(), blocks.end(), block);
+  return found == blocks.end() ? -1 : static_cast<int>(found - blocks.begin());
+}
+
+std::string Csv(const v1::Summary& summary) {
+  std::string rows;
+  const v1::CompensationReport& report = summary.compensation();
+  const v1::LearnedSinkReport& learned = summary.learned_sinks();
+  const v1::GateReport& gates = summary.gates();
+  for (int block = 0; block < report.blocks_size(); ++block) {
+    const v1::BlockCompensation& values = report.blocks(block);
+    const auto weakest = report.weakest_block().find(block);
+    CsvRow row;
+    row.Add(block).AddIf(values.has_primary(), values.primary());
+    row.AddIf(values.has_primary_interval(), values.primary_interval().lower());
+    row.AddIf(values.has_primary_interval(), values.primary_interval().upper());
+    row.AddIf(values.has_secondary(), values.secondary());
+    row.AddIf(values.has_secondary_interval(), values.secondary_interval().lower());
+    row.AddIf(values.has_secondary_interval(), values.secondary_interval().upper());
+    row.AddIf(values.has_rest(), values.rest()).Add(values.primary_norm());
+    row.Add(weakest == report.weakest_block().end() ? int64_t{0} : weakest->second);
+    const int place = PlaceOf(summary, block);
+    for (const auto* values_of : {&gates.all(), &gates.primary(), &gates.secondary()}) {
+      const bool has_gate =
+          place >= 0 && (place + 1) * gates.heads() <= values_of->size() && gates.heads() > 0;
+      row.AddIf(has_gate, has_gate ? MeanOfRow(*values_of, place, gates.heads()) : 0.0);
+    }
+    const bool has_mass = place >= 0 && place < learned.mass_size();
+    row.AddIf(has_mass, has_mass ? learned.mass(place) : 0.0);
+    rows += row.Take();
+  }
+  return rows;
+}
+
+}  // namespace
+
+extern const AnalysisCommand kCompensationAnalysis = {
+    .name = "compensation",
+    .field = "compensation",
+    .group = "Compensation",
+    .description = "Whether secondary sinks take over where the primary is weak",
+    .shows = "Compensation",
+    .example = "sinkctl compensation smollm2-135m --input prompts.jsonl --bootstrap-samples 2000",
+    .takes_scores = true,
+    .shows_attention = true,
+    .render = Render,
+    .csv_header =
+        "block,primary,primary_lower,primary_upper,secondary,secondary_lower,secondary_upper,rest,"
+        "primary_norm,samples_weakest_here,gate,gate_primary,gate_secondary,learned_sink_mass",
+    .csv = Csv,
+};
 
 }  // namespace sinkd::cli
