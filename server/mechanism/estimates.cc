@@ -60,6 +60,38 @@ v1::Estimate ShareOf::Result(std::string_view none) const {
   return estimate;
 }
 
+void RatioOf::Add(double sum, double count) {
+  if (count > 0) samples_.push_back({sum, count});
+}
+
+v1::Estimate RatioOf::Result(std::string_view none) const {
+  if (samples_.empty()) return Undefined(none);
+  double sum = 0, count = 0;
+  for (const Sample& sample : samples_) {
+    sum += sample.sum;
+    count += sample.count;
+  }
+  v1::Estimate estimate;
+  estimate.set_n(std::llround(count));
+  const double ratio = sum / count;
+  if (!std::isfinite(ratio)) {
+    estimate.set_undefined("a value is not finite");
+    return estimate;
+  }
+  estimate.set_value(ratio);
+  const auto n = static_cast<double>(samples_.size());
+  if (n < 2) return estimate;
+  double squares = 0;
+  for (const Sample& sample : samples_) {
+    const double residual = sample.sum - ratio * sample.count;
+    squares += residual * residual;
+  }
+  const double half = StudentQuantile975(n - 1) * std::sqrt(squares * n / (n - 1)) / count;
+  estimate.set_lower(ratio - half);
+  estimate.set_upper(ratio + half);
+  return estimate;
+}
+
 double Median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());

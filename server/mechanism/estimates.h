@@ -41,6 +41,24 @@ class ShareOf {
   int64_t hits_ = 0;
 };
 
+// A ratio of sums whose terms depend on each other within a sample. Definitions: Ablations.
+class RatioOf {
+ public:
+  // Of one sample: the sum of `count` values. A sample without any adds nothing.
+  void Add(double sum, double count);
+
+  // A cluster-robust 95% interval from two samples on; n is the number of values. Undefined without
+  // values, for the reason given, and when a value is not finite.
+  v1::Estimate Result(std::string_view none) const;
+
+ private:
+  struct Sample {
+    double sum = 0;
+    double count = 0;
+  };
+  std::vector<Sample> samples_;
+};
+
 // As numpy: the mean of the two middle values when their number is even. Of at least one value.
 double Median(std::vector<double> values);
 

@@ -9,6 +9,7 @@
 #include "server/base/parameter_check.h"
 #include "server/base/status.h"
 #include "server/engine/decomposition.h"
+#include "server/mechanism/ablate_study.h"
 #include "server/mechanism/align_study.h"
 #include "server/mechanism/cluster_study.h"
 #include "server/mechanism/entropy_study.h"
@@ -26,7 +27,7 @@ absl::Status NoStudy() {
       "the request names no study",
       {.reason = "STUDY_MISSING",
        .subject = "study",
-       .fix = "set one of align, pca, cluster, swap, steer, entropy, norms, massive"});
+       .fix = "set one of align, pca, cluster, swap, steer, entropy, norms, massive, ablate"});
 }
 
 }  // namespace
@@ -73,6 +74,8 @@ std::unique_ptr<Study> NewStudy(v1::RunStudyRequest request, const StudyModel& m
       return make(std::type_identity<NormsStudy>());
     case v1::RunStudyRequest::kMassive:
       return make(std::type_identity<MassiveStudy>());
+    case v1::RunStudyRequest::kAblate:
+      return make(std::type_identity<AblateStudy>());
     case v1::RunStudyRequest::STUDY_NOT_SET:
       break;
   }

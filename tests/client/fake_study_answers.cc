@@ -185,6 +185,41 @@ void Fill(v1::MassiveReport& report, bool per_sample) {
   }
 }
 
+void FillRow(v1::AblateRow& row, double change) {
+  *row.mutable_loss_change() = Value(change);
+  *row.mutable_divergence() = Value(change / 2);
+  *row.mutable_choices_changed() = Value(0.25);
+  *row.mutable_vanished() = Undefined("no other sinks");
+  *row.mutable_appeared() = Value(0.5);
+  v1::AblatedLoss& point = *row.add_curve();
+  point.set_first_distance(2);
+  point.set_last_distance(3);
+  *point.mutable_loss_change() = Value(2 * change);
+}
+
+void Fill(v1::AblateReport& report) {
+  *report.mutable_loss() = Value(3.25);
+  for (int role = v1::ABLATION_ROLE_SELF; role <= v1::ABLATION_ROLE_ATTENDED_CONTROL; ++role) {
+    v1::AblateRow& row = *report.add_rows();
+    row.set_ablation(v1::ABLATION_HIDE_KEYS);
+    row.set_group(v1::ABLATED_GROUP_LEVEL);
+    row.set_role(static_cast<v1::AblationRole>(role));
+    row.set_l_start(12);
+    row.set_lifetime(5);
+    FillRow(row, role == v1::ABLATION_ROLE_SELF ? 1.5 : 0.125);
+    if (role == v1::ABLATION_ROLE_SELF) *row.mutable_suppressed() = Value(0.75);
+  }
+  v1::AblateRow& head = *report.add_rows();
+  head.set_ablation(v1::ABLATION_ZERO_HEAD);
+  head.set_group(v1::ABLATED_GROUP_HEAD);
+  head.set_role(v1::ABLATION_ROLE_DRAWN_CONTROL);
+  head.set_block(3);
+  head.set_head(2);
+  FillRow(head, 0.0625);
+  report.mutable_cost()->set_block_rows(10);
+  report.mutable_cost()->set_naive_block_rows(20);
+}
+
 void FillStudy(const v1::RunStudyRequest& request, v1::StudyReport& report) {
   switch (request.study_case()) {
     case v1::RunStudyRequest::kAlign:
@@ -203,6 +238,8 @@ void FillStudy(const v1::RunStudyRequest& request, v1::StudyReport& report) {
       return Fill(*report.mutable_norms());
     case v1::RunStudyRequest::kMassive:
       return Fill(*report.mutable_massive(), request.massive().per_sample());
+    case v1::RunStudyRequest::kAblate:
+      return Fill(*report.mutable_ablate());
     case v1::RunStudyRequest::STUDY_NOT_SET:
       return;
   }

@@ -17,8 +17,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr const char* kStudies[] = {"align", "pca",     "cluster", "swap",
-                                    "steer", "entropy", "norms",   "massive"};
+constexpr const char* kStudies[] = {"align",   "pca",   "cluster", "swap",  "steer",
+                                    "entropy", "norms", "massive", "ablate"};
 constexpr const char* kTwoSamples = "{\"text\": \"a\", \"id\": \"s0\"}\n{\"text\": \"b\"}\n";
 
 std::vector<std::string> Lines(const std::string& text) {
@@ -102,6 +102,10 @@ TEST_F(SinkctlTest, PassesEveryParameterOfAStudy) {
   EXPECT_EQ(asked({"norms"}), "norms { }");
   EXPECT_EQ(asked({"massive", "--top", "5", "--per-sample"}),
             "massive { top: 5 per_sample: true }");
+  EXPECT_EQ(
+      asked({"ablate", "--ablations", "hide-keys,zero-head", "--levels", "2", "--heads", "1"}),
+      "ablate { ablations: ABLATION_HIDE_KEYS ablations: ABLATION_ZERO_HEAD levels: 2 heads: "
+      "1 }");
 }
 
 TEST_F(SinkctlTest, WritesAStudyAsOneJsonDocumentThatReadsBack) {
@@ -141,8 +145,9 @@ TEST_F(SinkctlTest, WritesAStudyAsTypedLines) {
 
 TEST_F(SinkctlTest, WritesRowsOfEveryStudyAsCsv) {
   const std::map<std::string, size_t> rows = {
-      {"align", 4},     {"pca", 2 * 3},      {"cluster", 3},    {"swap", 2 * 12},
-      {"steer", 3 * 7}, {"entropy", 3 * 12}, {"norms", 9 * 12}, {"massive", 2 * 12}};
+      {"align", 4},      {"pca", 2 * 3},      {"cluster", 3},
+      {"swap", 2 * 12},  {"steer", 3 * 7},    {"entropy", 3 * 12},
+      {"norms", 9 * 12}, {"massive", 2 * 12}, {"ablate", 7 + 3 * 6}};
   for (const auto& [study, count] : rows) {
     const ProcessResult result = RunWithInput({study, "alpha", "-o", "csv"}, kTwoSamples);
     EXPECT_EQ(result.exit_code, 0);
@@ -156,6 +161,13 @@ TEST_F(SinkctlTest, WritesRowsOfEveryStudyAsCsv) {
   EXPECT_THAT(swap[5], ElementsAre("3", "resid_post", "untouched", "suppressed", "", "", "", "0",
                                    "no other sinks", "models/alpha", ""));
   EXPECT_EQ(swap.size(), 1u + 2 * 14) << "with the losses";
+  const auto ablate = ParseCsv(RunWithInput({"ablate", "alpha", "-o", "csv"}, "a").out);
+  EXPECT_THAT(ablate[1],
+              ElementsAre("hide-keys", "level", "self", "12", "5", "", "", "loss_change", "", "",
+                          "1.5", "1.4375", "1.5625", "12", "", "models/alpha", ""));
+  EXPECT_THAT(ablate[7],
+              ElementsAre("hide-keys", "level", "self", "12", "5", "", "", "loss_change", "2", "3",
+                          "3", "2.9375", "3.0625", "12", "", "models/alpha", ""));
   const auto massive = ParseCsv(RunWithInput({"massive", "alpha", "-o", "csv"}, "a").out);
   EXPECT_EQ(massive[1][3], "-25000.5");
   EXPECT_EQ(massive[1][8], "\\x1b[31m漢\n");
@@ -174,6 +186,9 @@ TEST_F(SinkctlTest, ShowsTablesOfEveryStudyWithinAHundredColumns) {
       {"steer", {"as it is", "score: undefined, none of them is a sink", "0.500 of the 20"}},
       {"entropy", {"without sinks: undefined, all rows are zero"}},
       {"norms", {"||key||, before rotary", "||state|| after the block"}},
+      {"ablate",
+       {"as it is: 3.25", "hide-keys", "level (12, 5)", "1.5 [", "  attended", "zero-head",
+        "block 3, head 2, drawn", "vanished: undefined, no other sinks"}},
       {"massive", {"-25000.5", "447", "\"\\x1b[31m漢\\n\"", "40.250"}}};
   for (const auto& [study, words] : shown) {
     std::vector<std::string> command = {study, "alpha"};

@@ -20,9 +20,9 @@ TEST_F(SinkctlTest, AlonePrintsShortHelp) {
 
 TEST_F(SinkctlTest, EveryCommandHasHelpWithAnExample) {
   for (const char* command :
-       {"models",  "families",     "plan",  "load",    "unload", "detect",    "scores",  "levels",
-        "regress", "compensation", "rate",  "analyze", "align",  "pca",       "cluster", "swap",
-        "steer",   "entropy",      "norms", "massive", "health", "completion"}) {
+       {"models",  "families",     "plan",  "load",    "unload", "detect", "scores",    "levels",
+        "regress", "compensation", "rate",  "analyze", "align",  "pca",    "cluster",   "swap",
+        "steer",   "entropy",      "norms", "massive", "ablate", "health", "completion"}) {
     const ProcessResult result = RunProcess({SINKCTL_PATH, command, "--help"});
     EXPECT_EQ(result.exit_code, 0) << command;
     EXPECT_THAT(result.out, HasSubstr("Example")) << command;

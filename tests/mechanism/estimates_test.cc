@@ -76,6 +76,42 @@ TEST(ShareOf, HasNoIntervalUnderTwoValues) {
   EXPECT_FALSE(Share(1, 0).Result("").has_upper());
 }
 
+// Expected: numpy's sandwich with clusters and G / (G - 1) for the mean of the 0s and 1s by which
+// samples have 3 of 4, 0 of 2, 5 of 7 and 0 of 1; scipy's t.ppf(0.975, 3).
+TEST(RatioOf, HasAClusterRobustInterval) {
+  RatioOf ratio;
+  for (const auto& [sum, count] : {std::pair{3, 4}, {0, 2}, {5, 7}, {0, 0}, {0, 1}}) {
+    ratio.Add(sum, count);
+  }
+  const v1::Estimate estimate = ratio.Result("none");
+  EXPECT_EQ(estimate.n(), 14);
+  EXPECT_NEAR(*ValueOf(estimate), 0.5714285714285715, 1e-12);
+  EXPECT_NEAR(estimate.lower(), 0.106094622677321, 1e-9);
+  EXPECT_NEAR(estimate.upper(), 1.036762520179822, 1e-9);
+}
+
+TEST(RatioOf, IsStudentsWhereEachSampleHasOneValue) {
+  MeanOf mean;
+  RatioOf ratio;
+  for (const double value : {1.0, 2.0, 4.0, 9.0}) {
+    mean.Add(value);
+    ratio.Add(value, 1);
+  }
+  EXPECT_NEAR(ratio.Result("").lower(), mean.Result("").lower(), 1e-12);
+  EXPECT_NEAR(ratio.Result("").upper(), mean.Result("").upper(), 1e-12);
+}
+
+TEST(RatioOf, HasNoIntervalUnderTwoSamplesAndAReasonWithoutOne) {
+  RatioOf ratio;
+  ratio.Add(0, 0);
+  EXPECT_EQ(ratio.Result("no sinks").undefined(), "no sinks");
+  ratio.Add(2, 3);
+  EXPECT_NEAR(*ValueOf(ratio.Result("")), 2.0 / 3, 1e-12);
+  EXPECT_FALSE(ratio.Result("").has_lower());
+  ratio.Add(std::numeric_limits<double>::quiet_NaN(), 1);
+  EXPECT_EQ(ratio.Result("").undefined(), "a value is not finite");
+}
+
 TEST(Median, IsTheMeanOfTheTwoMiddleValues) {
   EXPECT_EQ(Median({5, 1, 4, 2}), 3);
   EXPECT_EQ(Median({5, 1, 4}), 4);

@@ -230,6 +230,46 @@ TEST_F(PlantedStudies, SteeredSinksLiveAsLongAsTheirNormsLetThem) {
   }
 }
 
+// Sinks are sinks by their direction alone, which the primary sink's MLP writes; nothing in the
+// stream comes from the primary sink.
+TEST_F(PlantedStudies, SinksVanishWithTheirDirectionAndNotWithTheAttentionToThem) {
+  const v1::StudyReport study = Run(
+      "ablate { ablations: [ABLATION_HIDE_KEYS, ABLATION_ZERO_VALUES, ABLATION_REMOVE_DIRECTION] "
+      "levels: 0 }");
+  for (const v1::AblateRow& row : study.ablate().rows()) {
+    SCOPED_TRACE(row.ShortDebugString().substr(0, 120));
+    const bool direction = row.ablation() == v1::ABLATION_REMOVE_DIRECTION;
+    const bool self = row.role() == v1::ABLATION_ROLE_SELF;
+    const bool primary = row.group() == v1::ABLATED_GROUP_PRIMARY;
+    // A control beside the primary sink can be a trigger, which is still to be read.
+    if (primary && !self && !direction) continue;
+    EXPECT_EQ(ValueOf(row.vanished()), direction && self && primary ? 1 : 0);
+    EXPECT_EQ(row.vanished().n(), self && !primary ? kTargets : 2 * kTargets);
+    EXPECT_EQ(ValueOf(row.appeared()), 0);
+    EXPECT_EQ(row.has_suppressed(), self && !primary);
+    if (row.has_suppressed()) {
+      EXPECT_EQ(ValueOf(row.suppressed()), direction ? 1 : 0);
+    }
+    if (!self) {
+      EXPECT_NEAR(*ValueOf(row.loss_change()), 0, 1e-4);
+    }
+  }
+  EXPECT_EQ(study.controls(), 6 + kTargets + kTargets);
+}
+
+TEST_F(PlantedStudies, OneHeadAloneDecidesWhichWordsBecomeSinks) {
+  const v1::StudyReport study = Run("ablate { ablations: ABLATION_ZERO_HEAD heads: 100 }");
+  int deciding = 0;
+  for (const v1::AblateRow& row : study.ablate().rows()) {
+    // Without the head that sees triggers, no word that waits for one becomes a sink.
+    if (ValueOf(row.vanished()) == 0) continue;
+    EXPECT_EQ(row.block(), DecidedAt());
+    EXPECT_EQ(ValueOf(row.vanished()), 0.5);
+    ++deciding;
+  }
+  EXPECT_EQ(deciding, 1);
+}
+
 TEST_F(PlantedStudies, MassiveEntriesAreThePrimarySinksFromItsBlockOn) {
   const v1::StudyReport study = Run("massive { top: 1 }");
   const auto& report = study.massive();

@@ -31,7 +31,8 @@ from tests.python.client_case import TEXT, ClientCase, found, planted_ids, sampl
 # A score of the oracle's, computed in float32 by transformers, differs by less (tests/e2e/stream_test.py).
 SCORE_TOLERANCE = 2e-6
 STUDIES = {"align": {}, "pca": {"components": 3}, "cluster": {}, "swap": {"blocks": [9], "loss": True},
-           "steer": {"taus": [0, 50]}, "entropy": {}, "norms": {}, "massive": {"per_sample": True}}
+           "steer": {"taus": [0, 50]}, "entropy": {}, "norms": {}, "massive": {"per_sample": True},
+           "ablate": {"heads": 1, "levels": 1}}
 
 
 def setUpModule():

@@ -14,14 +14,15 @@ extern const StudyCommand kSteerStudy;
 extern const StudyCommand kEntropyStudy;
 extern const StudyCommand kNormsStudy;
 extern const StudyCommand kMassiveStudy;
+extern const StudyCommand kAblateStudy;
 
 namespace {
 
 namespace v1 = ::sinks::v1;
 
-constexpr const StudyCommand* kStudies[] = {&kAlignStudy, &kPcaStudy,    &kClusterStudy,
-                                            &kSwapStudy,  &kSteerStudy,  &kEntropyStudy,
-                                            &kNormsStudy, &kMassiveStudy};
+constexpr const StudyCommand* kStudies[] = {&kAlignStudy, &kPcaStudy,     &kClusterStudy,
+                                            &kSwapStudy,  &kSteerStudy,   &kEntropyStudy,
+                                            &kNormsStudy, &kMassiveStudy, &kAblateStudy};
 
 const google::protobuf::FieldDescriptor* FieldOf(const StudyCommand& command) {
   return v1::RunStudyRequest::descriptor()->FindFieldByName(command.name);

@@ -166,7 +166,7 @@ class Client:
         timeout: float | None = None,
         **fields: Any,
     ) -> Study:
-        """Runs the study `kind`, "align" to "massive". Fields are its parameters, and those of TargetFilter
+        """Runs the study `kind`, "align" to "ablate". Fields are its parameters, and those of TargetFilter
         and RunStudyRequest: l_start=12, seed=1, run="nightly" for the samples of a run."""
         request = calls.study_request(kind, model, samples, columns, fields)
         return self._run(calls.study(request, progress), timeout)

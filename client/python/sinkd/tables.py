@@ -310,6 +310,17 @@ def _massive(report: studies.StudyReport) -> Iterator[Row]:
             yield {"of": of, "rank": rank}, (entry, row)
 
 
+def _ablate(report: studies.StudyReport) -> Iterator[Row]:
+    for row in report.ablate.rows:
+        for field in row.DESCRIPTOR.fields:
+            if field.message_type is studies.Estimate.DESCRIPTOR and row.HasField(field.name):
+                empty = {"measure": field.name, "first_distance": None, "last_distance": None}
+                yield empty, (row, getattr(row, field.name))
+        for point in row.curve:
+            distances = {"first_distance": point.first_distance, "last_distance": point.last_distance}
+            yield {"measure": "loss_change", **distances}, (row, point.loss_change)
+
+
 STUDY_TABLES = {
     "align": Table(
         f"l_start? site group {ESTIMATE} minimum? median? maximum?", (studies.AlignRow, studies.Estimate), _align
@@ -332,6 +343,12 @@ STUDY_TABLES = {
         "block of:text rank:int64 value channel sample_index position token_id token_text median largest_of_rest",
         (studies.MassiveEntry, studies.MassiveRow),
         _massive,
+    ),
+    "ablate": Table(
+        "ablation group role l_start? lifetime? block? head? measure:text first_distance:int64? last_distance:int64? "
+        + ESTIMATE,
+        (studies.AblateRow, studies.Estimate),
+        _ablate,
     ),
 }
 

@@ -78,6 +78,23 @@ export interface SteerRow {
   lossChange?: Estimate;
 }
 
+export interface AblateRow {
+  ablation?: string;
+  group?: string;
+  role?: string;
+  lStart?: number;
+  lifetime?: number;
+  block?: number;
+  head?: number;
+  lossChange?: Estimate;
+  divergence?: Estimate;
+  choicesChanged?: Estimate;
+  suppressed?: Estimate;
+  vanished?: Estimate;
+  appeared?: Estimate;
+  curve?: {firstDistance?: number; lastDistance?: number; lossChange?: Estimate}[];
+}
+
 export interface PcaDirection {
   explainedVariance?: number;
   effective?: boolean;
@@ -124,6 +141,7 @@ export interface StudyReport {
   cluster?: ClusterReport;
   swap?: SwapReport;
   steer?: {block?: number; steered?: Int64; rows?: SteerRow[]; undefined?: string};
+  ablate?: {loss?: Estimate; rows?: AblateRow[]; undefined?: string};
   entropy?: {
     rows?: {block?: number; entropy?: Estimate; normalized?: Estimate; withoutSinks?: Estimate}[]
   };

@@ -3,7 +3,7 @@ import {h} from '../dom';
 import {counted, decimal, integer, percent, visible, word} from '../format';
 import {nothing, undefinedBecause} from '../notice';
 import {table} from '../table';
-import type {ClusterReport, Estimate, PcaDirection, SteerRow, Study, StudyReport, SwapReport, SwapRow} from '../study_types';
+import type {AblateRow, ClusterReport, Estimate, PcaDirection, SteerRow, Study, StudyReport, SwapReport, SwapRow} from '../study_types';
 import {gridChart} from './grid';
 import {lineChart, type Line} from './lines';
 import {tsneChart} from './tsne';
@@ -260,6 +260,66 @@ function massive(report: NonNullable<StudyReport['massive']>): HTMLElement {
       'Largest entries of the states');
 }
 
+function ablatedPlace(row: AblateRow): string {
+  const group = word(row.group, 'ABLATED_GROUP_');
+  const name = row.lStart !== undefined ? `level (${row.lStart}, ${row.lifetime})` :
+      row.block !== undefined           ? `block ${row.block}, head ${row.head}` :
+                                          group;
+  const role = word(row.role, 'ABLATION_ROLE_');
+  return role === 'self' ? name : `${name}: ${role}`;
+}
+
+// The loss after what is ablated: of the positions that a group has, and of its controls.
+function ablatedCurves(rows: AblateRow[]): HTMLElement[] {
+  const own = rows.filter(
+      (row) => word(row.role, 'ABLATION_ROLE_') === 'self' && row.block === undefined &&
+          (row.curve?.length ?? 0) > 0);
+  const colours = ['primary', 'secondary', 'noise'] as const;
+  return own.map((row) => {
+    const beside = rows.filter(
+        (each) => each.ablation === row.ablation && each.group === row.group &&
+            each.lStart === row.lStart && each.lifetime === row.lifetime);
+    const widest =
+        beside.map((each) => each.curve ?? []).reduce((a, b) => b.length > a.length ? b : a, []);
+    return lineChart({
+      title: `${word(row.ablation, 'ABLATION_')}, ${ablatedPlace(row)}: change of the loss`,
+      label: 'Means over samples, by distance from what is ablated.',
+      xName: 'distance, positions',
+      x: widest.map(
+          ({firstDistance = 0, lastDistance = 0}) =>
+              firstDistance === lastDistance ? `${firstDistance}` : `${firstDistance}–${lastDistance}`),
+      yName: 'nats',
+      lines: beside.map(
+          (each, i) =>
+              line(word(each.role, 'ABLATION_ROLE_'), colours[i] ?? 'noise',
+                   widest.map((_, at) => each.curve?.[at]?.lossChange)))
+    });
+  });
+}
+
+function ablate(report: NonNullable<StudyReport['ablate']>): HTMLElement {
+  const rows = report.rows ?? [];
+  if (rows.length === 0) return nothing(`undefined: ${report.undefined ?? 'no rows'}`);
+  return h(
+      'div', {}, h('p', {}, 'Loss of the model as it is: ', estimate(report.loss), ' nats.'),
+      h('div', {class: 'pair'}, ablatedCurves(rows)),
+      table(
+          {
+            columns: [
+              'ablation', 'of', 'change of loss, nats', 'KL, nats', 'other first choice',
+              'suppressed', 'others vanished', 'appeared'
+            ],
+            rows: rows.map(
+                (row) =>
+                    [word(row.ablation, 'ABLATION_'), ablatedPlace(row), estimate(row.lossChange),
+                     estimate(row.divergence), estimate(row.choicesChanged, percent),
+                     row.suppressed ? estimate(row.suppressed, percent) : '',
+                     estimate(row.vanished, percent), estimate(row.appeared)]),
+            words: [0, 1],
+          },
+          'What the model loses'));
+}
+
 const names: Record<string, string> = {
   align: 'Alignment',
   pca: 'Principal components',
@@ -269,6 +329,7 @@ const names: Record<string, string> = {
   entropy: 'Matrix entropy',
   norms: 'Norms',
   massive: 'Massive activations',
+  ablate: 'Ablations',
 };
 
 export function studySection(study: Study): HTMLElement {
@@ -280,6 +341,7 @@ export function studySection(study: Study): HTMLElement {
       report.pca           ? pca(report.pca) :
       report.align         ? align(report.align) :
       report.massive       ? massive(report.massive) :
+      report.ablate        ? ablate(report.ablate) :
                              byBlock(report);
   return h(
       'section', {class: 'study'}, h('h3', {}, names[kind] ?? 'A study'),

@@ -1,0 +1,121 @@
+#include <string>
+
+#include <fmt/format.h>
+
+#include "client/cli/output/names.h"
+#include "client/cli/output/number_format.h"
+#include "client/cli/output/summary_view.h"
+#include "client/cli/output/table.h"
+#include "client/cli/studies/study_command.h"
+#include "client/cli/studies/study_parts.h"
+
+namespace sinkd::cli {
+namespace {
+
+namespace v1 = ::sinks::v1;
+
+// "level (12, 5)", "block 3, head 2", "targets", and under them "  drawn" of their controls.
+std::string PlaceOf(const v1::AblateRow& row) {
+  const bool head = row.group() == v1::ABLATED_GROUP_HEAD;
+  const std::string name = head ? fmt::format("block {}, head {}", row.block(), row.head())
+                           : row.group() == v1::ABLATED_GROUP_LEVEL
+                               ? fmt::format("level ({}, {})", row.l_start(), row.lifetime())
+                           : row.group() == v1::ABLATED_GROUP_ALL_HEADS
+                               ? "all heads"
+                               : std::string(WordOf(row.group()));
+  switch (row.role()) {
+    case v1::ABLATION_ROLE_DRAWN_CONTROL:
+      return head ? "  " + name + ", drawn" : "  drawn";
+    case v1::ABLATION_ROLE_ATTENDED_CONTROL:
+      return "  attended";
+    default:
+      return name;
+  }
+}
+
+Table NewTable() {
+  return Table({{"of", Align::kLeft},
+                {"loss", Align::kLeft},
+                {"KL"},
+                {"choices"},
+                {"suppressed"},
+                {"vanished"},
+                {"appeared"}});
+}
+
+void AddLine(const v1::AblateRow& row, Remarks& remarks, Table& table) {
+  table.AddRow({PlaceOf(row), Cell(remarks.Show("loss", row.loss_change()), Style::kGreen),
+                remarks.Show("KL", row.divergence(), false),
+                remarks.Show("choices", row.choices_changed(), false),
+                row.has_suppressed() ? remarks.Show("suppressed", row.suppressed(), false) : "",
+                remarks.Show("vanished", row.vanished(), false),
+                remarks.Show("appeared", row.appeared(), false)});
+}
+
+std::string Render(const v1::StudyReport& report, const StudyView& view) {
+  const v1::AblateReport& ablate = report.ablate();
+  if (!ablate.undefined().empty()) {
+    return Heading("what is lost", view.terminal) +
+           UndefinedStudy(ablate.undefined(), view.terminal);
+  }
+  Remarks remarks;
+  std::string text =
+      fmt::format("  loss of the model as it is: {} nats\n", remarks.Show("loss", ablate.loss()));
+  for (int i = 0; i < ablate.rows_size();) {
+    const v1::Ablation ablation = ablate.rows(i).ablation();
+    Table table = NewTable();
+    for (; i < ablate.rows_size() && ablate.rows(i).ablation() == ablation; ++i) {
+      AddLine(ablate.rows(i), remarks, table);
+    }
+    text += Heading(WordOf(ablation), view.terminal) + table.Render(view.terminal);
+  }
+  return text + remarks.Render() +
+         "  loss: change, in nats; choices: share of positions with another most likely token;\n"
+         "  suppressed: of the ablated sinks; vanished: of all others; appeared: new sinks of a "
+         "sample;\n  drawn, attended: controls, positions that are never a sink or other heads\n" +
+         CostLine(ablate.cost());
+}
+
+// `point`: of the curve; null for a measure of the row.
+void AddCsv(const v1::AblateRow& line, const char* measure, const v1::AblatedLoss* point,
+            const v1::Estimate& estimate, std::string& text) {
+  CsvRow row;
+  row.Add(WordOf(line.ablation())).Add(WordOf(line.group())).Add(WordOf(line.role()));
+  row.AddIf(line.has_l_start(), line.l_start()).AddIf(line.has_lifetime(), line.lifetime());
+  row.AddIf(line.has_block(), line.block()).AddIf(line.has_head(), line.head()).Add(measure);
+  row.AddIf(point != nullptr, point == nullptr ? 0 : point->first_distance());
+  row.AddIf(point != nullptr, point == nullptr ? 0 : point->last_distance());
+  AddEstimate(estimate, row);
+  text += row.Take();
+}
+
+std::string Csv(const v1::StudyReport& report) {
+  std::string text;
+  for (const v1::AblateRow& row : report.ablate().rows()) {
+    AddCsv(row, "loss_change", nullptr, row.loss_change(), text);
+    AddCsv(row, "divergence", nullptr, row.divergence(), text);
+    AddCsv(row, "choices_changed", nullptr, row.choices_changed(), text);
+    if (row.has_suppressed()) AddCsv(row, "suppressed", nullptr, row.suppressed(), text);
+    AddCsv(row, "vanished", nullptr, row.vanished(), text);
+    AddCsv(row, "appeared", nullptr, row.appeared(), text);
+    for (const v1::AblatedLoss& point : row.curve()) {
+      AddCsv(row, "loss_change", &point, point.loss_change(), text);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+extern const StudyCommand kAblateStudy = {
+    .name = "ablate",
+    .description = "Take sinks, their values or heads away: what does the model lose?",
+    .example = "sinkctl ablate smollm2-135m --input prompts.jsonl --ablations hide-keys",
+    .targets = true,
+    .render = Render,
+    .csv_header =
+        "ablation,group,role,l_start,lifetime,block,head,measure,first_distance,"
+        "last_distance,value,lower,upper,n,undefined",
+    .csv = Csv};
+
+}  // namespace sinkd::cli
