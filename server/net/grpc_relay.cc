@@ -295,8 +295,9 @@ asio::awaitable<bool> GrpcRelay::Connection::Begin() {
   if (!speaks || relay_.closed) co_return false;
   HandOver();
   deadline_.cancel();
-  const bool passed = co_await ToGrpc(kPreface);
-  co_return passed;
+  // Even if gRPC has closed its end already, the client gets what gRPC sent before.
+  co_await ToGrpc(kPreface);
+  co_return true;
 }
 
 // Closes in a way that lets the client read why its handshake failed.

@@ -187,8 +187,8 @@ TEST_F(SinkctlTest, ShowsTablesOfEveryStudyWithinAHundredColumns) {
       {"entropy", {"without sinks: undefined, all rows are zero"}},
       {"norms", {"||key||, before rotary", "||state|| after the block"}},
       {"ablate",
-       {"as it is: 3.25", "hide-keys", "level (12, 5)", "1.5 [", "  attended", "zero-head",
-        "block 3, head 2, drawn", "vanished: undefined, no other sinks"}},
+       {"as it is: 3.25", "hide-keys", "level (12, 5)", "1.5000 [1.4375, 1.5625]", "  attended",
+        "zero-head", "block 3, head 2, drawn", "vanished: undefined, no other sinks"}},
       {"massive", {"-25000.5", "447", "\"\\x1b[31m漢\\n\"", "40.250"}}};
   for (const auto& [study, words] : shown) {
     std::vector<std::string> command = {study, "alpha"};

@@ -455,7 +455,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "n_groups does not divide mamba_num_heads, 4"},
         BadConfig{"StepsThatDescend",
                   Config("granitemoehybrid", R"("mamba_n_heads":4,"time_step_limit":[1,0.5])"),
-                  "time_step_limit is no pair of numbers that ascend"},
+                  "time_step_limit is not an ascending pair of numbers"},
         BadConfig{"LayerTypesOfAFamilyWithoutThem",
                   Config("mistral", R"("layer_types":["full_attention","sliding_attention",)"
                                     R"("sliding_attention","sliding_attention"])"),

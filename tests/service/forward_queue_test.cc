@@ -23,7 +23,14 @@ constexpr size_t kBatchTokens = 2048;
 class ForwardQueueTest : public ::testing::Test {
  protected:
   ForwardQueueTest() {
-    EXPECT_TRUE(other_->Submit({.run = [this](const absl::Status&) { held_.wait(); }}).ok());
+    EXPECT_TRUE(other_
+                    ->Submit({.run =
+                                  [this](const absl::Status&) {
+                                    holding_.count_down();
+                                    held_.wait();
+                                  }})
+                    .ok());
+    holding_.wait();  // else a sample pushed before the thread has started could go first
   }
   ~ForwardQueueTest() override { queue_->Close(); }
 
@@ -47,6 +54,7 @@ class ForwardQueueTest : public ::testing::Test {
     executor_.Shutdown(mode);
   }
 
+  std::latch holding_{1};
   std::latch held_{1};
   std::atomic<int64_t> depth_{0};
   std::vector<std::string> outcomes_;
@@ -132,7 +140,14 @@ TEST_F(ForwardQueueTest, ForgetsWhatWaitsWhenClosed) {
 class ForwardGroupTest : public ::testing::Test {
  protected:
   ForwardGroupTest() {
-    EXPECT_TRUE(other_->Submit({.run = [this](const absl::Status&) { held_.wait(); }}).ok());
+    EXPECT_TRUE(other_
+                    ->Submit({.run =
+                                  [this](const absl::Status&) {
+                                    holding_.count_down();
+                                    held_.wait();
+                                  }})
+                    .ok());
+    holding_.wait();  // else a sample pushed before the thread has started could go first
     runner_->on_batch = [this](const std::vector<size_t>& lengths) { batches_.push_back(lengths); };
   }
   ~ForwardGroupTest() override {
@@ -163,6 +178,7 @@ class ForwardGroupTest : public ::testing::Test {
     executor_.Shutdown(Executor::ShutdownMode::kDrain);
   }
 
+  std::latch holding_{1};
   std::latch held_{1};
   std::vector<std::vector<size_t>> batches_;  // lengths of each pass
   std::map<size_t, std::string> outcomes_;    // by length

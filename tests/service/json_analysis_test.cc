@@ -12,6 +12,7 @@
 #include <absl/strings/str_split.h>
 
 #include "error_details.h"
+#include "grpc/health/v1/health.grpc.pb.h"
 #include "running_server.h"
 #include "sinks/v1/analysis.grpc.pb.h"
 
@@ -141,6 +142,14 @@ TEST_F(JsonAnalysisTest, AClientCannotPassForACallerOfThisProcess) {
   while (stream->Read(&response)) {
   }
   EXPECT_TRUE(stream->Finish().ok());  // as itself, who has no such quota
+}
+
+// As those of a client that has disconnected, which could take the places of others.
+TEST_F(JsonAnalysisTest, CallsOfNobodyAreRefused) {
+  const auto health = grpc::health::v1::Health::NewStub(running_.server->LocalChannel());
+  grpc::ClientContext context;
+  grpc::health::v1::HealthCheckResponse response;
+  EXPECT_EQ(health->Check(&context, {}, &response).error_code(), grpc::StatusCode::CANCELLED);
 }
 
 }  // namespace

@@ -92,18 +92,19 @@ class Interceptor final : public grpc::experimental::Interceptor {
 
  private:
   void Judge() {
-    // A client that has disconnected gets no answer; it is judged as a stranger.
     const std::shared_ptr<const Peer> found = find_peer_(call_.server_context()->peer());
     const std::optional<LocalCaller> local = found ? std::nullopt : FindLocal();
     const Peer peer = found ? *found : local ? local->peer : Peer();
     absl::StatusOr<std::shared_ptr<const Principal>> principal =
-        local ? local->principal : Admit(peer);
+        local ? local->principal : Admit(found != nullptr, peer);
     auto* const context = dynamic_cast<CallContext*>(call_.server_context());
     if (principal.ok() && context == nullptr) {
       principal = EnterReflection(*std::move(principal), peer);
     }
     verdict_ = principal.status();
-    if (!verdict_.ok()) metrics_.access().Refused(AccessPort::kGrpc, verdict_.code());
+    if (!verdict_.ok() && !absl::IsCancelled(verdict_)) {
+      metrics_.access().Refused(AccessPort::kGrpc, verdict_.code());
+    }
     if (context != nullptr) {
       context->verdict = verdict_;
       context->peer = peer;
@@ -121,7 +122,10 @@ class Interceptor final : public grpc::experimental::Interceptor {
     return keys.size() == 1 ? local_.Find(keys[0]) : std::nullopt;
   }
 
-  absl::StatusOr<std::shared_ptr<const Principal>> Admit(const Peer& peer) {
+  absl::StatusOr<std::shared_ptr<const Principal>> Admit(bool connected, const Peer& peer) {
+    // gRPC still begins calls of a client that has disconnected. They must not take places, since
+    // nobody is left whom they could be counted for.
+    if (!connected) return Cancelled("the client has disconnected");
     std::string_view method = call_.method();
     method.remove_prefix(method.starts_with('/') ? 1 : 0);
     const MethodRole* const rule = FindMethodRole(method);
