@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include <absl/strings/str_join.h>
+
 #include "server/access/sha256.h"
 #include "server/base/request_id.h"
 #include "server/base/status.h"
@@ -355,22 +357,24 @@ void Site::Dress(const HttpHead& head, const Plan& plan, HttpAnswer& answer) con
   // Also for HEAD, whose body is not sent.
   add("Content-Length", std::to_string(BodyOf(answer).size()));
   add("Cache-Control", "no-cache");
-  if (plan.work != Work::kNone) add("Vary", "Accept-Encoding");
+  const bool by_origin = IsOfApi(head.path()) && !sources_.access.origins.empty();
+  std::vector<std::string> vary;
+  if (plan.work != Work::kNone) vary.emplace_back("Accept-Encoding");
+  if (by_origin) vary.emplace_back("Origin");
+  if (!vary.empty()) add("Vary", absl::StrJoin(vary, ", "));
   add("X-Content-Type-Options", "nosniff");
   add("Referrer-Policy", "no-referrer");
   add("Cross-Origin-Resource-Policy", "same-origin");
   if (HeaderOf(answer, kPolicy).empty()) add(kPolicy, kNothingRuns);
   if (!plan.request_id.empty()) add("X-Request-Id", plan.request_id);
-  if (IsOfApi(head.path())) AddOrigin(head, answer);
+  if (by_origin) AddOrigin(head, answer);
   if (answer.status == 304 || head.method == "HEAD") answer.body = answer.fixed_body = {};
 }
 
 void Site::AddOrigin(const HttpHead& head, HttpAnswer& answer) const {
-  if (sources_.access.origins.empty()) return;
   const auto add = [&answer](const char* name, const std::string& value) {
     answer.headers.emplace_back(name, value);
   };
-  add("Vary", "Origin");
   const std::string_view origin = head.Only("origin");
   const std::optional<std::string> allowed = AllowedOrigin(sources_.access, origin);
   const bool analyzes = head.path() == kAnalyzePath;

@@ -399,7 +399,7 @@ class Elsewhere(unittest.TestCase):
             self.assertEqual(reply.status, 200)
             self.assertEqual(reply.headers["Access-Control-Allow-Origin"],
                              origin if allowed else None)
-            self.assertEqual(reply.headers["Vary"], "Origin")
+            self.assertEqual(reply.headers["Vary"], "Accept-Encoding, Origin")
             before = site.ask("/api/v1/models", method="OPTIONS", Origin=origin,
                               Access_Control_Request_Method="GET",
                               Access_Control_Request_Headers="if-none-match")

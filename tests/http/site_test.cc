@@ -250,9 +250,10 @@ TEST_F(SiteTest, PagesOfAnAllowedOriginReadTheApi) {
   Start({.origins = {"https://a.example"}});
   const std::string allowed = "Access-Control-Allow-Origin: https://a.example\r\n";
   EXPECT_THAT(Ask("GET", "/api/v1/x", "Origin: https://a.example\r\n"),
-              AllOf(HasSubstr(allowed), HasSubstr("Vary: Origin\r\n")));
-  EXPECT_THAT(Ask("GET", "/api/v1/x", "Origin: https://a.example:8443\r\n"),
-              AllOf(HasSubstr("Vary: Origin\r\n"), Not(HasSubstr("Access-Control"))));
+              AllOf(HasSubstr(allowed), HasSubstr("Vary: Accept-Encoding, Origin\r\n")));
+  EXPECT_THAT(
+      Ask("GET", "/api/v1/x", "Origin: https://a.example:8443\r\n"),
+      AllOf(HasSubstr("Vary: Accept-Encoding, Origin\r\n"), Not(HasSubstr("Access-Control"))));
   EXPECT_THAT(
       Ask("OPTIONS", "/api/v1/x",
           "Origin: https://a.example\r\nAccess-Control-Request-Method: GET\r\n"

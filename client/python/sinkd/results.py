@@ -20,6 +20,7 @@ from sinks.v1 import records_pb2 as records
 from sinkd import markup, plots, tables
 from sinkd.errors import SampleError, SampleWarning
 from sinkd.fields import word
+from sinkd.tables import Origin
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +53,7 @@ class Tabular:
         """What each table is made of."""
         raise NotImplementedError
 
-    def _origin(self) -> tables.Origin | None:
+    def _origin(self) -> Origin | None:
         """Which model and run the tables are of, where that is known."""
         return None
 
@@ -166,8 +167,8 @@ class Study(Result):
     def _tables(self) -> Tables:
         return {self.kind: (tables.STUDY_TABLES[self.kind], [self.message])}
 
-    def _origin(self) -> tables.Origin:
-        return tables.Origin(self.started.request.model, self.started.request.run)
+    def _origin(self) -> Origin:
+        return Origin(self.started.request.model, self.started.request.run)
 
 
 class Plan(Result):
@@ -270,9 +271,9 @@ class AnalysisResult(Tabular):
             found = {self._table: found.pop(self._table), **found}
         return found
 
-    def _origin(self) -> tables.Origin:
+    def _origin(self) -> Origin:
         spec = self._session.spec
-        return tables.Origin(spec.model, f"runs/{spec.run_id}" if spec.run_id else "")
+        return Origin(spec.model, f"runs/{spec.run_id}" if spec.run_id else "")
 
 
 def _record_tables(of: Iterable[Record]) -> Tables:
