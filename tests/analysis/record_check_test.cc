@@ -189,19 +189,16 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         BadRecord{"Empty", [](auto& record) { record.Clear(); }, "layers", "0",
                   "it is from 2 to 65536"},
-        BadRecord{"UnknownKind",
-                  [](auto& record) {
-                    record.mutable_primary()->set_kind(static_cast<v1::SinkKind>(4));
-                  },
-                  "primary.kind", "4",
-                  "it is SINK_KIND_PRIMARY, SINK_KIND_SECONDARY or SINK_KIND_NOISE"},
+        BadRecord{
+            "UnknownKind",
+            [](auto& record) { record.mutable_primary()->set_kind(static_cast<v1::SinkKind>(4)); },
+            "primary.kind", "4", "it is SINK_KIND_PRIMARY, SINK_KIND_SECONDARY or SINK_KIND_NOISE"},
         BadRecord{"NoKind", [](auto& record) { record.mutable_sinks(1)->clear_kind(); },
                   "sinks[1].kind", "0",
                   "it is SINK_KIND_PRIMARY, SINK_KIND_SECONDARY or SINK_KIND_NOISE"},
-        BadRecord{
-            "PrimaryOfAnotherKind",
-            [](auto& record) { record.mutable_primary()->set_kind(v1::SINK_KIND_NOISE); },
-            "primary.kind", "another kind", "it is SINK_KIND_PRIMARY"},
+        BadRecord{"PrimaryOfAnotherKind",
+                  [](auto& record) { record.mutable_primary()->set_kind(v1::SINK_KIND_NOISE); },
+                  "primary.kind", "another kind", "it is SINK_KIND_PRIMARY"},
         BadRecord{"PrimaryThatIsNoCandidate", [](auto& record) { record.set_chat_rendered(false); },
                   "primary.position", "2", "it is from 0 to 1"},
         BadRecord{"SinkOutsideTheSample",

@@ -25,7 +25,6 @@ int64_t HeadsPerChunk(int64_t positions, size_t max_bytes = kMaxChunkBytes);
 
 // alpha[block, first_head .. first_head + heads, 0 .. T) of `trace`.
 v1::AlphaChunk EncodeAlpha(const v1::ScoreParameters& parameters, const Trace& trace,
-                                  int64_t sample_index, int64_t block, int64_t first_head,
-                                  int64_t heads);
+                           int64_t sample_index, int64_t block, int64_t first_head, int64_t heads);
 
 }  // namespace sinkd
