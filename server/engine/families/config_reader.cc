@@ -92,6 +92,10 @@ bool ConfigReader::Has(std::string_view key) const {
   return Find(key) != nullptr;
 }
 
+void ConfigReader::PassOver(std::initializer_list<std::string_view> keys) const {
+  for (const std::string_view key : keys) (void)Find(key);
+}
+
 bool ConfigReader::HasValue(std::string_view key) const {
   return Value(key) != nullptr;
 }

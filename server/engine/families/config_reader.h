@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,8 +28,10 @@ class ConfigReader {
   // Reads `text`, a config.json that was made from `file`; errors name that file.
   static absl::StatusOr<ConfigReader> FromText(std::string file, std::string_view text);
 
-  bool Has(std::string_view key) const;        // the key is written, be it null
-  bool HasValue(std::string_view key) const;   // the key is written and not null
+  bool Has(std::string_view key) const;       // the key is written, be it null
+  bool HasValue(std::string_view key) const;  // the key is written and not null
+  // Counts keys as read that do not affect what the model computes.
+  void PassOver(std::initializer_list<std::string_view> keys) const;
   bool HasObject(std::string_view key) const;  // the key holds an object that is not empty
   // Both keys are written and hold different values.
   bool Differ(std::string_view key, std::string_view other) const;

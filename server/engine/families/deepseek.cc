@@ -23,7 +23,7 @@ absl::Status ReadSoftmaxRouter(const ConfigReader& config, DecoderSpec& spec) {
     experts.group_best = 1;
     return ReadGroups(config, {}, experts);
   }
-  for (const char* key : {"n_group", "topk_group"}) (void)config.Has(key);
+  config.PassOver({"n_group", "topk_group"});
   if (method == "greedy") return absl::OkStatus();
   return config.Error("topk_method", "is not a way to select experts that this family has",
                       "use greedy or group_limited_greedy");

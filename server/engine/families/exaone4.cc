@@ -19,7 +19,7 @@ absl::StatusOr<DecoderPlan> PlanExaone4(const ConfigReader& config) {
   if (!config.HasValue("layer_types")) {
     SINKD_ASSIGN_OR_RETURN(pattern, config.SizeOr("sliding_window_pattern", 4, kMaxBlocks));
   }
-  (void)config.Has("sliding_window_pattern");
+  config.PassOver({"sliding_window_pattern"});
   SINKD_RETURN_IF_ERROR(ReadWindows(
       config, window,
       [window, pattern](int64_t block) { return window > 0 && (block + 1) % pattern != 0; }, spec));

@@ -64,9 +64,7 @@ absl::StatusOr<DecoderPlan> PlanFalconH1(const ConfigReader& config) {
                          config.FlagOr("mamba_norm_before_gate", true));
   SINKD_RETURN_IF_ERROR(ReadAllMultipliers(config, spec));
   // Of generation, and of the models' own code.
-  for (const char* key : {"num_logits_to_keep", "mamba_use_mlp", "attn_layer_indices"}) {
-    (void)config.Has(key);
-  }
+  config.PassOver({"num_logits_to_keep", "mamba_use_mlp", "attn_layer_indices"});
   plan.names.final_norm = "model.final_layernorm";
   BlockWeightNames& names = plan.names.block;
   names.mlp_norm = "pre_ff_layernorm";

@@ -102,16 +102,4 @@ absl::StatusOr<DecoderPlan> PlanGemma3(const ConfigReader& config) {
                            std::move(plan));
 }
 
-absl::StatusOr<DecoderPlan> PlanGemma3Multimodal(const ConfigReader& config) {
-  if (!config.HasObject("text_config")) {
-    return config.Error("text_config", "is missing",
-                        "restore config.json from the checkpoint's source");
-  }
-  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGemma3(config.Object("text_config")));
-  if (plan.spec.dtype.empty()) {
-    SINKD_ASSIGN_OR_RETURN(plan.spec.dtype, ReadDtype(config));
-  }
-  return plan;
-}
-
 }  // namespace sinkd

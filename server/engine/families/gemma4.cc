@@ -1,4 +1,4 @@
-// gemma4_text, and the text half of gemma4: Gemma 4. As gemma3 with plain norms, heads of two
+// gemma4_text: Gemma 4. As gemma3 with plain norms, heads of two
 // shapes, norms of values, keys and values that later blocks read too, a further input of each
 // block from its token, and experts beside the MLP.
 #include <algorithm>
@@ -44,7 +44,7 @@ absl::Status ReadGlobalHeads(const ConfigReader& config, bool keys_as_values, De
 
 // Heads as transformers writes them, {"5": {"head_dim": 512}, ...}.
 absl::Status ReadHeadsOfBlocks(const ConfigReader& config, DecoderSpec& spec) {
-  for (const char* key : {"global_head_dim", "num_global_key_value_heads"}) (void)config.Has(key);
+  config.PassOver({"global_head_dim", "num_global_key_value_heads"});
   const ConfigReader blocks = config.Object(kOfBlocks);
   spec.head_shapes.assign(spec.window.size(), spec.HeadsOf(0));
   for (const std::string& number : blocks.Keys()) {
@@ -136,9 +136,7 @@ absl::Status ReadTokenInputs(const ConfigReader& config, DecoderPlan& plan) {
 absl::Status ReadMixture(const ConfigReader& config, DecoderPlan& plan) {
   SINKD_ASSIGN_OR_RETURN(const bool mixture, config.FlagOr("enable_moe_block", false));
   if (!mixture) {
-    for (const char* key : {"num_experts", "top_k_experts", "moe_intermediate_size"}) {
-      (void)config.Has(key);
-    }
+    config.PassOver({"num_experts", "top_k_experts", "moe_intermediate_size"});
     return absl::OkStatus();
   }
   ExpertSpec& experts = plan.spec.experts;
@@ -209,19 +207,6 @@ absl::StatusOr<DecoderPlan> PlanGemma4(const ConfigReader& config) {
   sliding.head_size = spec.head_size;
   sliding.theta = 10000;
   return RotateByLayerType(config, full, sliding, std::move(plan));
-}
-
-absl::StatusOr<DecoderPlan> PlanGemma4Multimodal(const ConfigReader& config) {
-  if (!config.HasObject("text_config")) {
-    return config.Error("text_config", "is missing", kRestore);
-  }
-  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGemma4(config.Object("text_config")));
-  SINKD_ASSIGN_OR_RETURN(const bool tied, config.FlagOr("tie_word_embeddings", true));
-  plan.spec.tied_head = plan.spec.tied_head || tied;
-  if (plan.spec.dtype.empty()) {
-    SINKD_ASSIGN_OR_RETURN(plan.spec.dtype, ReadDtype(config));
-  }
-  return plan;
 }
 
 }  // namespace sinkd

@@ -13,7 +13,7 @@ absl::StatusOr<DecoderPlan> PlanGptBigCode(const ConfigReader& config) {
   if (!scaled) spec.score_scale.assign(spec.score_scale.size(), 1.0);
   SINKD_ASSIGN_OR_RETURN(const bool one_key_head, config.FlagOr("multi_query", true));
   if (one_key_head) spec.kv_heads = 1;
-  (void)config.Has("num_key_value_heads");  // written, and made from multi_query
+  config.PassOver({"num_key_value_heads"});  // written, and made from multi_query
   spec.learned_positions = spec.max_positions;
   plan.names.qkv = QkvLayout::kPerHead;
   return plan;

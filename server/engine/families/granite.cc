@@ -124,8 +124,7 @@ absl::StatusOr<DecoderPlan> PlanGraniteMoeHybrid(const ConfigReader& config) {
   DecoderSpec& spec = plan.spec;
   SINKD_ASSIGN_OR_RETURN(const std::string positions, config.TextOr("position_embedding_type", ""));
   if (positions != "rope") spec.rope_of_block.assign(spec.rope_of_block.size(), -1);
-  for (const char* key : {"init_method", "normalization_function"})
-    (void)config.Has(key);  // unread
+  config.PassOver({"init_method", "normalization_function"});  // unread
   SINKD_RETURN_IF_ERROR(ReadMixers(
       config, Mixer::kMamba2, [](int64_t) { return true; }, spec));
   SINKD_RETURN_IF_ERROR(ReadMamba(config, plan));
@@ -141,7 +140,7 @@ absl::StatusOr<DecoderPlan> PlanGraniteMoeHybrid(const ConfigReader& config) {
     names.shared_down = "shared_mlp.output_linear";
     return plan;
   }
-  (void)config.Has("num_experts_per_tok");  // without experts
+  config.PassOver({"num_experts_per_tok"});  // without experts
   spec.intermediate = shared;
   plan.names.gate_up = GateUpLayout::kStacked;
   names.gate = "shared_mlp.input_linear";

@@ -32,7 +32,7 @@ absl::Status ReadLatents(const ConfigReader& config, const LatentDefaults& defau
         StrCat("is not num_attention_heads, ", spec.heads, ": each head has keys of its own"),
         kRestore);
   }
-  (void)config.Has("qk_head_dim");  // the sum of two others
+  config.PassOver({"qk_head_dim"});  // the sum of two others
   return absl::OkStatus();
 }
 

@@ -48,12 +48,9 @@ absl::StatusOr<DecoderPlan> PlanAny(const ConfigReader& config, std::string_view
   SINKD_RETURN_IF_ERROR(ReadMixers(config, Mixer::kShortConvolution, convolves, spec));
   SINKD_ASSIGN_OR_RETURN(spec.convolution_taps, config.SizeOr("conv_L_cache", 3, kMaxTaps));
   // Written by the older of its files, and read by nothing.
-  for (const char* key :
-       {"block_dim", "block_mlp_init_scale", "block_norm_eps", "block_out_init_scale",
-        "block_use_swiglu", "block_use_xavier_init", "conv_dim", "conv_dim_out",
-        "conv_use_xavier_init", "num_heads", "use_pos_enc"}) {
-    (void)config.Has(key);
-  }
+  config.PassOver({"block_dim", "block_mlp_init_scale", "block_norm_eps", "block_out_init_scale",
+                   "block_use_swiglu", "block_use_xavier_init", "conv_dim", "conv_dim_out",
+                   "conv_use_xavier_init", "num_heads", "use_pos_enc"});
   SINKD_ASSIGN_OR_RETURN(spec.convolution_bias, config.FlagOr("conv_bias", false));
   spec.head_norms = HeadNorms::kPerHead;
   plan.names.final_norm = "model.embedding_norm";
@@ -76,7 +73,7 @@ absl::StatusOr<DecoderPlan> PlanAny(const ConfigReader& config, std::string_view
 
 absl::StatusOr<DecoderPlan> PlanLfm2(const ConfigReader& config) {
   const char* const width = config.HasValue("block_ff_dim") ? "block_ff_dim" : "intermediate_size";
-  (void)config.Has("intermediate_size");  // beside block_ff_dim, which goes first
+  config.PassOver({"intermediate_size"});  // beside block_ff_dim, which goes first
   const bool listed = config.HasValue("full_attn_idxs");
   SINKD_ASSIGN_OR_RETURN(const std::vector<double> attending, config.NumberList("full_attn_idxs"));
   const std::set<double> blocks(attending.begin(), attending.end());

@@ -62,7 +62,7 @@ absl::Status ReadMamba(const ConfigReader& config, DecoderPlan& plan, const Mamb
   mamba.output_bias = mamba.input_bias;
   mamba.activation = spec.activation;
   // How a sequence is cut changes what is computed by roundings only.
-  (void)config.Has("mamba_chunk_size");
+  config.PassOver({"mamba_chunk_size"});
   SINKD_RETURN_IF_ERROR(ReadStepLimits(config, mamba));
   BlockWeightNames& names = plan.names.block;
   names.mixer_in = "mamba.in_proj";

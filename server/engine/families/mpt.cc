@@ -44,10 +44,8 @@ absl::Status RefuseOtherForms(const ConfigReader& config, const ConfigReader& at
     return config.Error("logit_scale", "is set, which transformers does not compute",
                         "use a model without it");
   }
-  for (const char* key : {"embedding_fraction", "init_device", "learned_pos_emb", "norm_type"}) {
-    (void)config.Has(key);
-  }
-  for (const char* key : {"attn_impl", "attn_uses_sequence_id"}) (void)attention.Has(key);
+  config.PassOver({"embedding_fraction", "init_device", "learned_pos_emb", "norm_type"});
+  attention.PassOver({"attn_impl", "attn_uses_sequence_id"});
   return absl::OkStatus();
 }
 

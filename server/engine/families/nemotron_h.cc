@@ -105,37 +105,35 @@ absl::Status ReadMamba2(const ConfigReader& config, DecoderSpec& spec) {
 // Written and read by nothing: sizes that others imply, rotary settings though nothing rotates, how
 // the model is made and trained, the types of states, biases that no projection has, and the part
 // that predicts further tokens.
-void PassOver(const ConfigReader& config) {
-  for (const char* key : {"attention_bias",
-                          "chunk_size",
-                          "expand",
-                          "hidden_act",
-                          "mamba_chunk_size",
-                          "mamba_dt_init_floor",
-                          "mamba_dt_limit",
-                          "mamba_dt_max",
-                          "mamba_expand",
-                          "mamba_proj_bias",
-                          "mamba_ssm_cache_dtype",
-                          "moe_shared_expert_overlap",
-                          "mtp_hybrid_override_pattern",
-                          "mtp_layers_block_type",
-                          "n_shared_experts",
-                          "norm_eps",
-                          "num_logits_to_keep",
-                          "num_nextn_predict_layers",
-                          "partial_rotary_factor",
-                          "rescale_prenorm_residual",
-                          "residual_in_fp32",
-                          "rope_theta",
-                          "sliding_window",
-                          "time_step_floor",
-                          "time_step_limit",
-                          "time_step_max",
-                          "time_step_rank",
-                          "use_mamba_kernels"}) {
-    (void)config.Has(key);
-  }
+void PassOverUnused(const ConfigReader& config) {
+  config.PassOver({"attention_bias",
+                   "chunk_size",
+                   "expand",
+                   "hidden_act",
+                   "mamba_chunk_size",
+                   "mamba_dt_init_floor",
+                   "mamba_dt_limit",
+                   "mamba_dt_max",
+                   "mamba_expand",
+                   "mamba_proj_bias",
+                   "mamba_ssm_cache_dtype",
+                   "moe_shared_expert_overlap",
+                   "mtp_hybrid_override_pattern",
+                   "mtp_layers_block_type",
+                   "n_shared_experts",
+                   "norm_eps",
+                   "num_logits_to_keep",
+                   "num_nextn_predict_layers",
+                   "partial_rotary_factor",
+                   "rescale_prenorm_residual",
+                   "residual_in_fp32",
+                   "rope_theta",
+                   "sliding_window",
+                   "time_step_floor",
+                   "time_step_limit",
+                   "time_step_max",
+                   "time_step_rank",
+                   "use_mamba_kernels"});
 }
 
 absl::Status ReadMixture(const ConfigReader& config, const std::vector<Part>& parts,
@@ -204,7 +202,7 @@ absl::StatusOr<DecoderPlan> PlanNemotronH(const ConfigReader& config) {
   SINKD_ASSIGN_OR_RETURN(spec.mlp_bias, config.FlagOr("mlp_bias", false));
   SINKD_RETURN_IF_ERROR(ReadBlocks(config, parts, spec));
   SINKD_RETURN_IF_ERROR(ReadMamba2(config, spec));
-  PassOver(config);
+  PassOverUnused(config);
   LeaveOutGate("mixer.up_proj", "mixer.down_proj", plan);
   NameTensors(plan);
   const bool sparse = std::find(parts.begin(), parts.end(), Part::kMixture) != parts.end();

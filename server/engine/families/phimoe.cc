@@ -22,7 +22,7 @@ absl::StatusOr<DecoderPlan> PlanPhiMoe(const ConfigReader& config) {
                         "restore config.json from the checkpoint's source");
   }
   SINKD_ASSIGN_OR_RETURN(spec.experts.jitter, config.NumberOr("router_jitter_noise", 0.01));
-  (void)config.Has("input_jitter_noise");  // of training
+  config.PassOver({"input_jitter_noise"});  // of training
   spec.experts.routing = Routing::kSparseMixer;
   spec.norm = NormKind::kLayer;
   BlockWeightNames& names = plan.names.block;

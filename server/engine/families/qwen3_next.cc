@@ -28,11 +28,8 @@ absl::Status ReadMixersOf(const ConfigReader& config, DecoderSpec& spec) {
   }
   // Written beside layer_types, which goes first; and read by nothing: the gate is always there,
   // and states are float32.
-  for (const char* key :
-       {"full_attention_interval", "attn_output_gate", "mamba_ssm_dtype", "mtp_num_hidden_layers",
-        "mtp_use_dedicated_embeddings", "use_sliding_window"}) {
-    (void)config.Has(key);
-  }
+  config.PassOver({"full_attention_interval", "attn_output_gate", "mamba_ssm_dtype",
+                   "mtp_num_hidden_layers", "mtp_use_dedicated_embeddings", "use_sliding_window"});
   const auto mixes = [interval](int64_t block) { return (block + 1) % interval != 0; };
   return ReadMixers(config, Mixer::kGatedDelta, mixes, spec);
 }
@@ -111,7 +108,7 @@ absl::StatusOr<DecoderPlan> PlanQwen35(const ConfigReader& config) {
 absl::StatusOr<DecoderPlan> PlanQwen35Moe(const ConfigReader& config) {
   // It has no dense blocks, and so no width for them.
   SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanText(config, 2, "moe_intermediate_size"));
-  (void)config.Has("intermediate_size");  // written by some, and read by nothing
+  config.PassOver({"intermediate_size"});  // written by some, and read by nothing
   SINKD_RETURN_IF_ERROR(ReadMixture(config, plan));
   plan.names.block.stacked_gate_up = "mlp.experts.gate_up_proj";
   plan.names.block.stacked_down = "mlp.experts.down_proj";

@@ -181,7 +181,7 @@ absl::Status ReadQueryGrowth(const ConfigReader& scaling, RopeSpec& rope) {
   } else {
     SINKD_ASSIGN_OR_RETURN(rope.growth_positions, scaling.Number(kOriginal));
   }
-  (void)scaling.Has("max_position_embeddings");  // written beside it, and read by nothing
+  scaling.PassOver({"max_position_embeddings"});  // written beside it, and read by nothing
   if (rope.growth_positions > 0) return absl::OkStatus();
   return scaling.Error(kOriginal, "is not positive", "set the context the model was trained with");
 }
@@ -271,9 +271,9 @@ absl::StatusOr<RopeSpec> ReadRope(const ConfigReader& config, const RopeDefaults
   }
   SINKD_RETURN_IF_ERROR(ReadPartial(config, scaling, defaults, rope));
   // Written by its families whether it counts or not.
-  if (defaults.original_absent > 0) (void)config.Has(kOriginal);
+  if (defaults.original_absent > 0) config.PassOver({kOriginal});
   if (defaults.in_three_parts) {
-    for (const char* key : {"mrope_section", "mrope_interleaved"}) (void)scaling.Has(key);
+    scaling.PassOver({"mrope_section", "mrope_interleaved"});
   }
   if (defaults.fixed_alpha && rope.kind == RopeKind::kDynamic) {
     SINKD_RETURN_IF_ERROR(ReadAlpha(scaling, rope));

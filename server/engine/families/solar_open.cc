@@ -15,7 +15,7 @@ absl::StatusOr<DecoderPlan> PlanSolarOpen(const ConfigReader& config) {
                                                    .norm_epsilon = 1e-5,
                                                    .rope_theta = 1e6,
                                                    .intermediate_key = "moe_intermediate_size"}));
-  (void)config.Has("intermediate_size");  // written by some, and read by nothing
+  config.PassOver({"intermediate_size"});  // written by some, and read by nothing
   DecoderSpec& spec = plan.spec;
   SINKD_ASSIGN_OR_RETURN(spec.qkv_bias, config.FlagOr("attention_bias", false));
   SINKD_RETURN_IF_ERROR(ReadExperts(config, "moe_intermediate_size", spec, "n_routed_experts"));

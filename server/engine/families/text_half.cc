@@ -1,5 +1,6 @@
-// The text half of checkpoints that also see: qwen2_vl, qwen2_5_vl, qwen3_vl, qwen3_5, mistral3,
-// llava and kimi_k25. With text alone, rotary embedding in three parts (mrope) is the plain one.
+// The text half of checkpoints that also see: gemma3, gemma4, qwen2_vl, qwen2_5_vl, qwen3_vl,
+// qwen3_5, mistral3, llava, llama4 and kimi_k25. With text alone, rotary embedding in three parts
+// (mrope) is the plain one.
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 #include "server/engine/families/gated_decoder.h"
@@ -10,6 +11,15 @@ namespace {
 // The half's own configuration; old files of Qwen2-VL have its keys at the top.
 ConfigReader TextOf(const ConfigReader& config) {
   return config.HasObject("text_config") ? config.Object("text_config") : config;
+}
+
+// The same where the file must have it.
+absl::StatusOr<ConfigReader> NeededText(const ConfigReader& config) {
+  if (!config.HasObject("text_config")) {
+    return config.Error("text_config", "is missing",
+                        "restore config.json from the checkpoint's source");
+  }
+  return config.Object("text_config");
 }
 
 // What the file says of the whole: its head is tied where either half says so.
@@ -68,12 +78,24 @@ absl::StatusOr<DecoderPlan> PlanQwen3VlMoe(const ConfigReader& config) {
   return OfWhole(config, std::move(plan));
 }
 
-absl::StatusOr<DecoderPlan> PlanLlama4(const ConfigReader& config) {
-  if (!config.HasObject("text_config")) {
-    return config.Error("text_config", "is missing",
-                        "restore config.json from the checkpoint's source");
+absl::StatusOr<DecoderPlan> PlanGemma3Multimodal(const ConfigReader& config) {
+  SINKD_ASSIGN_OR_RETURN(const ConfigReader text, NeededText(config));
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGemma3(text));
+  if (plan.spec.dtype.empty()) {
+    SINKD_ASSIGN_OR_RETURN(plan.spec.dtype, ReadDtype(config));
   }
-  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanLlama4Text(config.Object("text_config")));
+  return plan;
+}
+
+absl::StatusOr<DecoderPlan> PlanGemma4Multimodal(const ConfigReader& config) {
+  SINKD_ASSIGN_OR_RETURN(const ConfigReader text, NeededText(config));
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanGemma4(text));
+  return OfWhole(config, std::move(plan), /*tied_absent=*/true);
+}
+
+absl::StatusOr<DecoderPlan> PlanLlama4(const ConfigReader& config) {
+  SINKD_ASSIGN_OR_RETURN(const ConfigReader text, NeededText(config));
+  SINKD_ASSIGN_OR_RETURN(DecoderPlan plan, PlanLlama4Text(text));
   return OfWhole(config, std::move(plan));
 }
 
@@ -89,11 +111,7 @@ absl::StatusOr<DecoderPlan> PlanKimiK25(const ConfigReader& config) {
 }
 
 absl::StatusOr<DecoderPlan> PlanTextHalf(const ConfigReader& config) {
-  if (!config.HasObject("text_config")) {
-    return config.Error("text_config", "is missing",
-                        "restore config.json from the checkpoint's source");
-  }
-  const ConfigReader text = config.Object("text_config");
+  SINKD_ASSIGN_OR_RETURN(const ConfigReader text, NeededText(config));
   SINKD_ASSIGN_OR_RETURN(const std::string type, text.TextOr("model_type", "llama"));
   for (const Family& family : Families()) {
     if (family.model_type != type || family.plan == PlanTextHalf) continue;
