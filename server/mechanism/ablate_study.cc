@@ -45,8 +45,7 @@ absl::Status AblateStudy::Prepare(int64_t sample, std::stop_token stop) {
   sweep_.AddRows((start + 1 + found.record.layers()) * std::ssize(ids));
   Ablated& ablated = samples_.emplace_back();
   ablated.direction = captured[0].values;
-  for (const ChosenPosition& target : targets_) {
-    if (target.sample != sample) continue;
+  for (const ChosenPosition& target : TargetsOf(sample)) {
     const auto& sinks = found.record.sinks();
     ablated.targets.push_back(&*std::find_if(sinks.begin(), sinks.end(), [&](const v1::Sink& sink) {
       return sink.position() == target.position;
@@ -72,15 +71,8 @@ void AblateStudy::RankPositions(int64_t sample, const Trace& trace) {
       }
     }
   }
-  const auto draw = [&](int64_t wanted) {
-    std::vector<int64_t> drawn;
-    for (const int64_t i : draws().Choose(std::ssize(others), wanted)) {
-      drawn.push_back(others[Trace::At(i)]);
-    }
-    return drawn;
-  };
-  ablated.drawn_for_primary = draw(1);
-  ablated.drawn = draw(std::ssize(ablated.targets));
+  ablated.drawn_for_primary = draws().ChooseFrom(others, 1);
+  ablated.drawn = draws().ChooseFrom(others, std::ssize(ablated.targets));
   ablated.attended = others;
   std::stable_sort(ablated.attended.begin(), ablated.attended.end(),
                    [&](int64_t a, int64_t b) { return attention[a] > attention[b]; });
@@ -237,24 +229,25 @@ absl::Status AblateStudy::Measure(int64_t sample, std::stop_token stop) {
       .trace = {.last_state = LastStateOf(detection()), .attention = false},
       .head = sweep_.head(),
       .predictions = true};
-  // A sample counts only when all its variants ran.
-  std::vector<AblationRow> added = rows_;
+  // A sample counts only when all its variants ran: its rows are added at the end.
+  std::vector<AblationRow> of_sample;
+  std::optional<SinkMap> before;
   std::optional<double> loss;
-  SINKD_RETURN_IF_ERROR(
-      sweep_.Run(found.sample.ids, variants, request, stop,
-                 [&](int64_t variant, const PassOutcome& base, const PassOutcome& outcome) {
-                   const SinkMap before(detection(), found.record, base.trace);
-                   const SinkMap after(detection(), found.record, outcome.trace);
-                   const AblatedSample unmodified{.index = found.sample.index,
-                                                  .ids = found.sample.ids,
-                                                  .record = found.record,
-                                                  .base = base,
-                                                  .sinks = before};
-                   added[rows[Trace::At(variant)]].Add(unmodified, ablations[Trace::At(variant)],
-                                                       outcome, after);
-                   loss = base.loss;
-                 }));
-  rows_ = std::move(added);
+  SINKD_RETURN_IF_ERROR(sweep_.Run(
+      found.sample.ids, variants, request, stop,
+      [&](int64_t variant, const PassOutcome& base, const PassOutcome& outcome) {
+        if (!before) before.emplace(detection(), found.record, base.trace);
+        const SinkMap after(detection(), found.record, outcome.trace);
+        const AblatedSample unmodified{.index = found.sample.index,
+                                       .ids = found.sample.ids,
+                                       .record = found.record,
+                                       .base = base,
+                                       .sinks = *before};
+        AblationRow& row = of_sample.emplace_back(rows_[rows[Trace::At(variant)]].place());
+        row.Add(unmodified, ablations[Trace::At(variant)], outcome, after);
+        loss = base.loss;
+      }));
+  for (size_t i = 0; i < rows.size(); ++i) rows_[rows[i]].Merge(of_sample[i]);
   if (loss) loss_.Add(*loss, 1);
   return absl::OkStatus();
 }

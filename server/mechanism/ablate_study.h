@@ -21,7 +21,7 @@ class AblateStudy final : public StudyBase {
  private:
   const v1::AblateParameters& ablate() const { return request().ablate(); }
 
-  // What a sample's ablations are of, before levels are told apart.
+  // What is ablated in a sample, before its targets are grouped by level.
   struct Ablated {
     std::vector<float> direction;  // [C]
     std::vector<const v1::Sink*> targets;

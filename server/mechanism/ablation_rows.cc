@@ -55,6 +55,19 @@ void AblationRow::Add(const AblatedSample& sample, const SampleAblation& ablatio
   AddSinks(sample, ablation, sinks);
 }
 
+void AblationRow::Merge(const AblationRow& other) {
+  loss_.Merge(other.loss_);
+  divergence_.Merge(other.divergence_);
+  choices_.Merge(other.choices_);
+  suppressed_.Merge(other.suppressed_);
+  vanished_.Merge(other.vanished_);
+  appeared_.Merge(other.appeared_);
+  for (const auto& [digits, loss] : other.curve_) curve_[digits].Merge(loss);
+  const auto room = static_cast<size_t>(kMostChanged) - changed_.size();
+  const auto last = static_cast<std::ptrdiff_t>(std::min(room, other.changed_.size()));
+  changed_.insert(changed_.end(), other.changed_.begin(), other.changed_.begin() + last);
+}
+
 void AblationRow::AddPredictions(const AblatedSample& sample, const SampleAblation& ablation,
                                  const Predictions& predicted) {
   const Predictions& base = sample.base.predictions;

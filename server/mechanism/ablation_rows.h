@@ -58,6 +58,9 @@ class AblationRow {
   void Add(const AblatedSample& sample, const SampleAblation& ablation, const PassOutcome& outcome,
            const SinkMap& sinks);
 
+  // Adds what `other`, of the same place, has of further samples.
+  void Merge(const AblationRow& other);
+
   // `reason`: why the study may have ended before there was anything; or empty.
   v1::AblateRow Result(std::string_view reason) const;
 

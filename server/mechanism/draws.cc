@@ -23,6 +23,12 @@ std::vector<int64_t> Draws::Choose(int64_t count, int64_t wanted) {
   return chosen;
 }
 
+std::vector<int64_t> Draws::ChooseFrom(const std::vector<int64_t>& values, int64_t wanted) {
+  std::vector<int64_t> chosen = Choose(static_cast<int64_t>(values.size()), wanted);
+  for (int64_t& each : chosen) each = values[static_cast<size_t>(each)];
+  return chosen;
+}
+
 std::vector<float> Draws::UnitVector(int64_t size) {
   std::vector<double> values(static_cast<size_t>(size));
   double squares = 0;

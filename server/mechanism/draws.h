@@ -23,6 +23,9 @@ class Draws {
   // drawn only.
   std::vector<int64_t> Choose(int64_t count, int64_t wanted);
 
+  // min(wanted, size) of `values`, without replacement, in the order drawn.
+  std::vector<int64_t> ChooseFrom(const std::vector<int64_t>& values, int64_t wanted);
+
   // A direction of length 1, all equally likely: normal values, scaled.
   std::vector<float> UnitVector(int64_t size);
 

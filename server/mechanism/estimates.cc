@@ -64,6 +64,10 @@ void RatioOf::Add(double sum, double count) {
   if (count > 0) samples_.push_back({sum, count});
 }
 
+void RatioOf::Merge(const RatioOf& other) {
+  samples_.insert(samples_.end(), other.samples_.begin(), other.samples_.end());
+}
+
 v1::Estimate RatioOf::Result(std::string_view none) const {
   if (samples_.empty()) return Undefined(none);
   double sum = 0, count = 0;

@@ -1,4 +1,5 @@
-// Means and shares with their intervals, value by value, so that none has to be kept.
+// Means, shares and ratios with their intervals. Values are not kept; a ratio keeps two numbers for
+// each sample.
 //
 // Thread-safety: one thread at a time.
 #pragma once
@@ -46,6 +47,9 @@ class RatioOf {
  public:
   // Of one sample: the sum of `count` values. A sample without any adds nothing.
   void Add(double sum, double count);
+
+  // Adds the samples of `other`.
+  void Merge(const RatioOf& other);
 
   // A cluster-robust 95% interval from two samples on; n is the number of values. Undefined without
   // values, for the reason given, and when a value is not finite.

@@ -123,6 +123,10 @@ void StudyBase::ChooseTargetsOf(bool any_start) {
   targets_ = ChooseTargets(filter, target_l_start_, detected_, draws_);
 }
 
+std::span<const ChosenPosition> StudyBase::TargetsOf(int64_t sample) const {
+  return std::ranges::equal_range(targets_, sample, {}, &ChosenPosition::sample);
+}
+
 int64_t StudyBase::ControlCount() const {
   return std::count_if(controls_.begin(), controls_.end(),
                        [this](const ChosenPosition& control) { return Covers(control); });

@@ -61,6 +61,9 @@ class StudyBase : public Study {
   // start anywhere unless the filter says where.
   void ChooseTargetsOf(bool any_start);
 
+  // Those of targets_ in one sample.
+  std::span<const ChosenPosition> TargetsOf(int64_t sample) const;
+
   // The controls the report counts.
   virtual int64_t ControlCount() const;
 

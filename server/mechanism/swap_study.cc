@@ -13,10 +13,7 @@ namespace {
 constexpr int32_t kDefaultBlocks = 6;
 
 std::vector<int64_t> Draw(const std::vector<int64_t>& positions, int64_t wanted, Draws& draws) {
-  std::vector<int64_t> drawn;
-  for (const int64_t i : draws.Choose(static_cast<int64_t>(positions.size()), wanted)) {
-    drawn.push_back(positions[static_cast<size_t>(i)]);
-  }
+  std::vector<int64_t> drawn = draws.ChooseFrom(positions, wanted);
   std::sort(drawn.begin(), drawn.end());
   return drawn;
 }
@@ -43,8 +40,8 @@ std::vector<StudyBase::Phase> SwapStudy::Plan() {
 
 SwapStudy::Positions SwapStudy::Choose(int64_t sample) {
   Positions positions;
-  for (const ChosenPosition& target : targets_) {
-    if (target.sample == sample) positions.targets.push_back(target.position);
+  for (const ChosenPosition& target : TargetsOf(sample)) {
+    positions.targets.push_back(target.position);
   }
   if (positions.targets.empty()) return positions;
   positions.controls =

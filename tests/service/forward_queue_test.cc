@@ -19,19 +19,37 @@ using ::testing::UnorderedElementsAre;
 
 constexpr size_t kBatchTokens = 2048;
 
-// The device is held by another stream's job until Run, so that all samples wait together.
-class ForwardQueueTest : public ::testing::Test {
- protected:
-  ForwardQueueTest() {
-    EXPECT_TRUE(other_
-                    ->Submit({.run =
-                                  [this](const absl::Status&) {
-                                    holding_.count_down();
-                                    held_.wait();
-                                  }})
-                    .ok());
+// An executor whose only thread is held by another stream's job until Run, so that all samples wait
+// together.
+class HeldExecutor {
+ public:
+  explicit HeldExecutor(Lane lane) : other_(*executor_.OpenStream(1, {.lane = lane})) {
+    const auto hold = [this](const absl::Status&) {
+      holding_.count_down();
+      held_.wait();
+    };
+    EXPECT_TRUE(other_->Submit({.run = hold}).ok());
     holding_.wait();  // else a sample pushed before the thread has started could go first
   }
+
+  std::unique_ptr<Executor::Stream> OpenStream(const Account& account = {}) {
+    return *executor_.OpenStream(1, account);
+  }
+
+  void Run(Executor::ShutdownMode mode) {
+    held_.count_down();
+    executor_.Shutdown(mode);
+  }
+
+ private:
+  std::latch holding_{1};
+  std::latch held_{1};
+  Executor executor_{{}};
+  std::unique_ptr<Executor::Stream> other_;
+};
+
+class ForwardQueueTest : public ::testing::Test {
+ protected:
   ~ForwardQueueTest() override { queue_->Close(); }
 
   void Push(size_t length) {
@@ -49,21 +67,15 @@ class ForwardQueueTest : public ::testing::Test {
              }});
   }
 
-  void Run(Executor::ShutdownMode mode = Executor::ShutdownMode::kDrain) {
-    held_.count_down();
-    executor_.Shutdown(mode);
-  }
+  void Run(Executor::ShutdownMode mode = Executor::ShutdownMode::kDrain) { executor_.Run(mode); }
 
-  std::latch holding_{1};
-  std::latch held_{1};
   std::atomic<int64_t> depth_{0};
   std::vector<std::string> outcomes_;
   std::stop_source stop_;
-  Executor executor_{{}};
-  std::unique_ptr<Executor::Stream> other_ = *executor_.OpenStream(1);
+  HeldExecutor executor_{Lane::kInteractive};
   std::shared_ptr<FakeRunner> runner_ = std::make_shared<FakeRunner>();
   std::shared_ptr<ForwardQueue> queue_ = ForwardQueue::Open(
-      runner_, *executor_.OpenStream(1),
+      runner_, executor_.OpenStream(),
       ForwardQueue::Options{.stop = stop_.get_token(),
                             .on_depth = [this](int64_t change) { depth_ += change; }});
 };
@@ -140,14 +152,6 @@ TEST_F(ForwardQueueTest, ForgetsWhatWaitsWhenClosed) {
 class ForwardGroupTest : public ::testing::Test {
  protected:
   ForwardGroupTest() {
-    EXPECT_TRUE(other_
-                    ->Submit({.run =
-                                  [this](const absl::Status&) {
-                                    holding_.count_down();
-                                    held_.wait();
-                                  }})
-                    .ok());
-    holding_.wait();  // else a sample pushed before the thread has started could go first
     runner_->on_batch = [this](const std::vector<size_t>& lengths) { batches_.push_back(lengths); };
   }
   ~ForwardGroupTest() override {
@@ -158,7 +162,7 @@ class ForwardGroupTest : public ::testing::Test {
                      Executor::Clock::time_point deadline = Executor::Clock::time_point::max()) {
     const std::string caller = std::to_string(queues_.size());
     return *queues_.emplace_back(
-        ForwardQueue::Open(runner_, *executor_.OpenStream(1, {.caller = caller, .lane = lane}),
+        ForwardQueue::Open(runner_, executor_.OpenStream({.caller = caller, .lane = lane}),
                            {.group = groups_.For(runner_->info(), request),
                             .request = request,
                             .stop = std::move(stop),
@@ -173,17 +177,11 @@ class ForwardGroupTest : public ::testing::Test {
          }});
   }
 
-  void Run() {
-    held_.count_down();
-    executor_.Shutdown(Executor::ShutdownMode::kDrain);
-  }
+  void Run() { executor_.Run(Executor::ShutdownMode::kDrain); }
 
-  std::latch holding_{1};
-  std::latch held_{1};
   std::vector<std::vector<size_t>> batches_;  // lengths of each pass
   std::map<size_t, std::string> outcomes_;    // by length
-  Executor executor_{{}};
-  std::unique_ptr<Executor::Stream> other_ = *executor_.OpenStream(1, {.lane = Lane::kBatch});
+  HeldExecutor executor_{Lane::kBatch};
   std::shared_ptr<FakeRunner> runner_ = std::make_shared<FakeRunner>();
   ForwardGroups groups_;
   std::vector<std::shared_ptr<ForwardQueue>> queues_;
