@@ -13,13 +13,11 @@ A block's softmax is replaced while its attention runs, whatever the family: sco
 all that these edits change. Weights after zeros in the columns of some keys give what zeros in their values give.
 """
 
-import argparse
 import contextlib
 import json
 import pathlib
 
 import torch
-from transformers.utils import logging
 
 from tests.oracle import (
     checkpoint_cases,
@@ -28,7 +26,6 @@ from tests.oracle import (
     family_models,
     interventions,
     sites,
-    stamp,
     tiny_models,
 )
 
@@ -194,22 +191,8 @@ def write(name, checkpoints, out):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("checkpoints", type=pathlib.Path)
-    arguments = parser.parse_args()
     modules = (checkpoint_cases, decoder_models, expected, family_models, interventions, sites, tiny_models)
-    scripts = [__file__, *(module.__file__ for module in modules)]
-    done = stamp.Stamp(arguments.out, scripts)
-    if done.is_current():
-        return
-    torch.set_num_threads(1)  # models this small only lose by more
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    for name in CASES:
-        write(name, arguments.checkpoints, arguments.out)
-    done.write()
+    interventions.write_cases(__doc__, modules, [__file__], CASES, write)
 
 
 if __name__ == "__main__":

@@ -132,23 +132,28 @@ def write(name, checkpoints, out):
     print(name, [round(loss, 4) for loss in losses], flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+def write_cases(description, modules, scripts, cases, write_case):
+    """The command of an oracle that reads checkpoints: calls `write_case` for each of `cases`, unless the files that
+    the `scripts` and `modules` wrote are current."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("checkpoints", type=pathlib.Path)
     arguments = parser.parse_args()
-    modules = (checkpoint_cases, decoder_models, expected, family_models, sites, tiny_models)
-    scripts = [__file__, *(module.__file__ for module in modules)]
-    done = stamp.Stamp(arguments.out, scripts)
+    done = stamp.Stamp(arguments.out, [*scripts, *(module.__file__ for module in modules)])
     if done.is_current():
         return
     torch.set_num_threads(1)  # models this small only lose by more
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    for name in CASES:
-        write(name, arguments.checkpoints, arguments.out)
+    for name in cases:
+        write_case(name, arguments.checkpoints, arguments.out)
     done.write()
+
+
+def main():
+    modules = (checkpoint_cases, decoder_models, expected, family_models, sites, tiny_models)
+    write_cases(__doc__, modules, [__file__], CASES, write)
 
 
 if __name__ == "__main__":
