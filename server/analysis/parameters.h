@@ -1,6 +1,6 @@
-// The parameters of analyses: sinks.v1.AnalysisSpec. Their defaults and limits stand in the
-// protocol, beside the fields (options.proto). Everything that takes a spec takes a complete one,
-// whose defaults are filled in.
+// The parameters of analyses: sinks.v1.AnalysisSpec. Their defaults and limits are options of the
+// fields in the protocol (options.proto). Functions that take a spec need a complete one, with all
+// defaults filled in.
 //
 // Thread-safety: pure functions.
 #pragma once

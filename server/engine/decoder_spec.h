@@ -148,9 +148,9 @@ struct ExpertSpec {
   std::vector<bool> in_block;  // per block: true for experts, false for a dense MLP
   int64_t shared_intermediate = 0;  // width of an MLP that every token passes as well; 0: none
   bool shared_gate = false;         // its output is multiplied by the sigmoid of a projection
-  // Beside a dense MLP of the block: experts and router read the stream through norms of their own,
-  // and what either gives is normed before they are added. Each expert has a number that multiplies
-  // its weight.
+  // Next to a dense MLP in the block: experts and router read the stream through separate norms,
+  // and the outputs of MLP and experts are normed before they are added. Each expert's weight is
+  // multiplied by a factor.
   bool beside_mlp = false;
 };
 
@@ -294,7 +294,7 @@ struct DecoderSpec {
   int64_t IntermediateOf(int64_t block) const {
     return intermediates.empty() ? intermediate : intermediates[static_cast<size_t>(block)];
   }
-  // Whether the block has a dense MLP of whose units something can be told.
+  // Whether the block has a dense MLP, whose units can be captured.
   bool HasDenseMlp(int64_t block) const {
     return HasMlp(block) && (experts.beside_mlp || !experts.in_block[static_cast<size_t>(block)]);
   }

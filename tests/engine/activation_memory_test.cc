@@ -1,4 +1,4 @@
-// Where torch's large blocks lie. A binary of its own, since it changes the allocator for good.
+// Where torch's large blocks lie. A separate binary, since it changes the allocator for good.
 #include "server/engine/activation_memory.h"
 
 #include <random>

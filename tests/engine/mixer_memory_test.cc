@@ -1,5 +1,5 @@
 // Mixers other than attention hold memory in proportion to the tokens: twice the tokens take twice
-// the bytes at most, by a count of torch's allocations. A binary of its own, since it changes the
+// the bytes at most, by a count of torch's allocations. A separate binary, since it changes the
 // allocator for good.
 #include <atomic>
 #include <functional>

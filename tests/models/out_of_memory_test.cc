@@ -1,4 +1,4 @@
-// A load that runs out of memory leaves none of it behind. A binary of its own, since it changes
+// A load that runs out of memory leaves none of it behind. A separate binary, since it changes
 // how the allocator works.
 #include <malloc.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// A forward pass that runs out of memory costs that pass alone. A binary of its own, since it
+// A forward pass that runs out of memory costs that pass alone. A separate binary, since it
 // limits the process.
 #include <sys/resource.h>
 #include <unistd.h>

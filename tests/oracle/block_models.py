@@ -50,7 +50,7 @@ OF_FAMILY = {
                   "mlp_in": ("feed_forward", sites._input), "gate": ("feed_forward.gate_proj", sites._output),
                   "up": ("feed_forward.up_proj", sites._output), "act": ("feed_forward.act_fn", sites._output),
                   "product": ("feed_forward.down_proj", sites._input), "mlp_out": ("feed_forward", sites._output)},
-    # Where keys serve as values there is no projection of their own.
+    # Blocks whose keys serve as values have no value projection.
     "gemma4_text": {**sites.NORMS_AFTER,
                     "value": ("self_attn.v_norm", lambda inputs, _output: inputs[0].flatten(-2))},
     # Each block has one of these parts; that of experts gives what they and the shared one add.

@@ -27,7 +27,7 @@ absl::Status BadHeader(const std::string& field, const std::string& what, const 
       {.reason = "BAD_IMPORT_HEADER", .subject = "header." + field, .value = value, .fix = fix});
 }
 
-// Rows tell of sinks alone: no analysis may ask for a part of records.
+// Published rows contain only sinks, so no analysis may need another part of records.
 absl::Status CheckTold(const v1::AnalysisSpec& spec) {
   std::vector<std::string> more;
   for (const AnalysisEntry& analysis : Analyses()) {
@@ -35,7 +35,7 @@ absl::Status CheckTold(const v1::AnalysisSpec& spec) {
   }
   if (more.empty()) return absl::OkStatus();
   const std::string names = absl::StrJoin(more, ", ");
-  return BadHeader("spec", " asks for what published rows do not tell", names,
+  return BadHeader("spec", " asks for analyses that published rows have no data for", names,
                    absl::StrCat("leave out ", names));
 }
 
