@@ -101,18 +101,20 @@ absl::Status SteerStudy::Measure(int64_t sample, std::stop_token stop) {
       .head = sweep_.head()};
   // A sample counts only when all its variants ran.
   std::vector<Row> rows = rows_;
+  std::optional<SinkMap> before;  // of the unmodified pass
   SINKD_RETURN_IF_ERROR(
       sweep_.Run(found.sample.ids, variants, request, stop,
                  [&](int64_t variant, const PassOutcome& base, const PassOutcome& outcome) {
-                   if (variant == 0) Judge(sample, Pass::kUnsteered, base, base, rows[0]);
-                   Judge(sample, variant % 2 == 0 ? Pass::kSteered : Pass::kRandom, base, outcome,
-                         rows[static_cast<size_t>(1 + variant / 2)]);
+                   if (!before) before.emplace(detection(), found.record, base.trace);
+                   if (variant == 0) Judge(sample, Pass::kUnsteered, base, *before, base, rows[0]);
+                   Judge(sample, variant % 2 == 0 ? Pass::kSteered : Pass::kRandom, base, *before,
+                         outcome, rows[static_cast<size_t>(1 + variant / 2)]);
                  }));
   rows_ = std::move(rows);
   return absl::OkStatus();
 }
 
-void SteerStudy::Judge(int64_t sample, Pass pass, const PassOutcome& base,
+void SteerStudy::Judge(int64_t sample, Pass pass, const PassOutcome& base, const SinkMap& before,
                        const PassOutcome& outcome, Row& row) const {
   const v1::SampleRecord& record = detected(sample).record;
   const std::vector<int64_t>& steered = positions_[static_cast<size_t>(sample)];
@@ -130,7 +132,6 @@ void SteerStudy::Judge(int64_t sample, Pass pass, const PassOutcome& base,
     if (sink.has_score()) row.score.Add(sink.score());
   }
   if (pass != Pass::kSteered) return;
-  const SinkMap before(detection(), record, base.trace);
   for (const v1::Sink& sink : record.sinks()) {
     if (Contains(steered, sink.position())) continue;
     row.untouched.Add(after.LifetimeOf(sink.position()) - before.LifetimeOf(sink.position()));

@@ -38,8 +38,8 @@ class SteerStudy final : public StudyBase {
   absl::Status Measure(int64_t sample, std::stop_token stop);
   // Per tau: steered, then random.
   std::vector<Variant> MakeVariants(const std::vector<int64_t>& positions);
-  void Judge(int64_t sample, Pass pass, const PassOutcome& base, const PassOutcome& outcome,
-             Row& row) const;
+  void Judge(int64_t sample, Pass pass, const PassOutcome& base, const SinkMap& before,
+             const PassOutcome& outcome, Row& row) const;
 
   int32_t block_ = 0;
   std::vector<std::vector<int64_t>> positions_;  // steered, of each sample, ascending

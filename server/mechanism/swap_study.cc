@@ -92,10 +92,12 @@ absl::Status SwapStudy::Measure(int64_t sample, std::stop_token stop) {
       .head = sweep_.head()};
   // A sample counts only when all its variants ran.
   std::vector<Place> places = places_;
+  std::optional<SinkMap> before;  // of the unmodified pass
   SINKD_RETURN_IF_ERROR(
       sweep_.Run(found.sample.ids, variants, request, stop,
                  [&](int64_t variant, const PassOutcome& base, const PassOutcome& outcome) {
-                   Judge(found.record, positions, variant % 2 == 1, base, outcome,
+                   if (!before) before.emplace(detection(), found.record, base.trace);
+                   Judge(found.record, positions, variant % 2 == 1, base, *before, outcome,
                          places[static_cast<size_t>(variant / 2)]);
                  }));
   places_ = std::move(places);
@@ -104,8 +106,8 @@ absl::Status SwapStudy::Measure(int64_t sample, std::stop_token stop) {
 }
 
 void SwapStudy::Judge(const v1::SampleRecord& record, const Positions& positions, bool control_swap,
-                      const PassOutcome& base, const PassOutcome& outcome, Place& place) const {
-  const SinkMap before(detection(), record, base.trace);
+                      const PassOutcome& base, const SinkMap& before, const PassOutcome& outcome,
+                      Place& place) const {
   const SinkMap after(detection(), record, outcome.trace);
   const JudgedPass unchanged{base.trace, before}, changed{outcome.trace, after};
   for (const v1::Sink& sink : record.sinks()) {

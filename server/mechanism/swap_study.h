@@ -40,7 +40,8 @@ class SwapStudy final : public StudyBase {
   absl::StatusOr<std::vector<Variant>> MakeVariants(int64_t sample, const Positions& positions,
                                                     std::stop_token stop);
   void Judge(const v1::SampleRecord& record, const Positions& positions, bool control_swap,
-             const PassOutcome& base, const PassOutcome& outcome, Place& place) const;
+             const PassOutcome& base, const SinkMap& before, const PassOutcome& outcome,
+             Place& place) const;
 
   std::vector<Place> places_;
   VariantSweep sweep_{model()};
