@@ -33,12 +33,9 @@ class Shared:
 
 def setUpModule():
     Shared.site = Site()
+    unittest.addModuleCleanup(Shared.site.stop)
     Shared.site.keep_runs()
     Shared.levels = Shared.site.import_published("published")
-
-
-def tearDownModule():
-    Shared.site.stop()
 
 
 def parse(reply, message):

@@ -1,5 +1,6 @@
 """A real `sinkd` on free ports, for as long as a test needs it."""
 
+import atexit
 import json
 import os
 import pathlib
@@ -64,8 +65,10 @@ class SinkdProcess:
             "--threads", threads, "--state-dir", state, *(f"--load={each}" for each in load), *flags,
         ]
         with self._log.open("wb") as log:
-            self._process = subprocess.Popen([str(each) for each in command], stderr=log,
-                                             env=self._environment(environment or {}))
+            self._process = subprocess.Popen([str(each) for each in command], stdout=log,
+                                             stderr=log, env=self._environment(environment or {}))
+        # A test that fails before its own cleanup leaves no server behind, which would hold ctest.
+        atexit.register(self._process.kill)
         self.pid = self._process.pid
         try:
             wait_until("sinkd writes its port file", self._wrote_ports)
