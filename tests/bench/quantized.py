@@ -71,11 +71,11 @@ def few_samples():
 
 
 def cell(rule):
-    """A ratio to the baseline where there is one, with its interval."""
+    """A ratio to the baseline where there is one, with its interval; else a share."""
     if not rule.HasField("value"):
         return "none"
     if not rule.baseline_value:
-        return f"{rule.value:.3g}"
+        return f"{rule.value:.0%}"
     ratio = rule.value / rule.baseline_value
     return f"× {ratio:.3f} ({rule.interval.lower:.3f} to {rule.interval.upper:.3f})"
 
