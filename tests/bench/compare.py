@@ -3,7 +3,8 @@
     python -m tests.bench.compare BUILD_DIR MODEL_FOLDER [--quick] [--threads N] [--write PAGE]
 
 Contestants take turns, in one go, and times are compared within a turn, since a machine's speed
-drifts. All compute in float32 but for sinkd's second server; BUILD_DIR holds server/sinkd and tests/bench/forward_bench.
+drifts. Names that end in bf16 compute in bfloat16, all others in float32. BUILD_DIR holds
+server/sinkd and tests/bench/forward_bench.
 """
 
 import argparse
@@ -24,7 +25,7 @@ SHORT, MANY = 64, 100  # samples of this length come by the hundred
 WARM_UP = 8  # tokens
 ROUNDS = {64: 3, 512: 9, 1024: 9, 2048: 7, 4096: 3, 8192: 2}
 SLOW_ROUNDS = {4096: 1, 8192: 1}  # of the slow contestants, at most; 3 of other lengths
-SLOW = ("A", "A-", "B")
+SLOW = ("A", "A-", "A bf16", "B")
 BATCH = 20
 
 
@@ -47,20 +48,22 @@ def kept_bytes(config, length, layers):
 def contestants(config, length, folder, threads):
     """Their makers by name. A where keeping everything fits; else A-, which keeps nothing and so is
     at most as slow."""
-    def reference(how, attention, batch=1):
-        return lambda: Reference(how, attention, folder, threads, batch)
+    def reference(how, attention, **options):
+        return lambda: Reference(how, attention, folder, threads, **options)
 
     makers = {}
     room = 0.8 * available_bytes()
     if kept_bytes(config, length, config["num_hidden_layers"]) < room:
         makers["A"] = reference("kept", "eager")
+        makers["A bf16"] = reference("kept", "eager", dtype="bfloat16")
     elif kept_bytes(config, length, 1) < room:
         makers["A-"] = reference("plain", "eager")
     if kept_bytes(config, length, 1) < room:
         makers["B"] = reference("layerwise", "sdpa")
     makers["C"] = reference("plain", "sdpa")
     if length == SHORT:
-        makers["C batched"] = reference("plain", "sdpa", BATCH)
+        makers["C batched"] = reference("plain", "sdpa", batch=BATCH)
+    makers["C bf16"] = reference("plain", "sdpa", dtype="bfloat16")
     makers["D"] = lambda: Sinkd(folder, threads, "float32")
     makers["D bf16"] = lambda: Sinkd(folder, threads, "bfloat16")
     return makers
@@ -138,7 +141,7 @@ def main():
     page = report.page(rows, own, config, folder.name, arguments.threads)
     print("\n" + page)
     if arguments.write:
-        report.replace(arguments.write, page)
+        report.replace_processor(arguments.write, page)
 
 
 if __name__ == "__main__":

@@ -50,10 +50,10 @@ class Meter:
 class Reference:
     """transformers, `how` as tests/bench/reference.py names it, `batch` samples at a time."""
 
-    def __init__(self, how, attention, folder, threads, batch=1):
+    def __init__(self, how, attention, folder, threads, dtype="float32", batch=1):
         self._how, self._batch = how, batch
         environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
-        command = [sys.executable, "-m", "tests.bench.reference", folder, attention, str(threads)]
+        command = [sys.executable, "-m", "tests.bench.reference", folder, attention, dtype, str(threads)]
         self._process = subprocess.Popen(
             command, cwd=ROOT, env=environment, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

@@ -7,6 +7,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include "server/engine/forward/attention.h"
+#include "server/engine/forward/attention_sums.h"
 #include "server/engine/forward/mlp.h"
 #include "server/engine/taps/block_tap.h"
 #include "server/engine/taps/trace_builder.h"
@@ -44,17 +45,24 @@ TraceBuilder BuilderFor(const Shape& shape, int64_t positions, bool attention) {
   return TraceBuilder(OneBlock(shape), {.attention = attention}, {0, positions}, at::kCPU);
 }
 
-void AttentionStrips(benchmark::State& state, bool statistics) {
+enum class Way { kChosen, kNarrow, kStrips };
+
+void Attention(benchmark::State& state, Way way) {
   const c10::InferenceMode inference;
   const Shape& shape = ShapeOf(state);
   const int64_t positions = state.range(1);
   const AttentionInput input{.q = at::randn({positions, shape.heads, shape.head_size}),
                              .k = at::randn({positions, shape.kv_heads, shape.head_size}),
                              .v = at::randn({positions, shape.kv_heads, shape.head_size}),
-                             .scale = 1.0 / 8};
-  TraceBuilder builder = BuilderFor(shape, positions, statistics);
-  Attend(input, &builder, 0, 0);  // warm caches and allocator
-  for (auto _ : state) benchmark::DoNotOptimize(Attend(input, &builder, 0, 0));
+                             .scale = 1.0 / 8,
+                             .narrow = way == Way::kNarrow};
+  AttentionSums sums(1, shape.heads, positions, 0, false, at::kCPU);
+  const auto attend = [&] {
+    if (way == Way::kStrips) return AttendInStrips(input, &sums);
+    return Attend(input, nullptr, 0, 0);
+  };
+  attend();  // warm caches and allocator
+  for (auto _ : state) benchmark::DoNotOptimize(attend());
 }
 
 void Mlp(benchmark::State& state, at::ScalarType type) {
@@ -91,15 +99,16 @@ void Sizes(benchmark::internal::Benchmark* benchmark, const std::vector<int64_t>
 }
 
 void LongSizes(benchmark::internal::Benchmark* benchmark) {
-  Sizes(benchmark, {512, 2048, 8192, 32768});
+  Sizes(benchmark, {64, 512, 2048, 8192, 32768});
 }
 
 void RowSizes(benchmark::internal::Benchmark* benchmark) {
   Sizes(benchmark, {512, 2048});
 }
 
-BENCHMARK_CAPTURE(AttentionStrips, with_statistics, true)->Apply(LongSizes);
-BENCHMARK_CAPTURE(AttentionStrips, without, false)->Apply(LongSizes);
+BENCHMARK_CAPTURE(Attention, float32, Way::kChosen)->Apply(LongSizes);
+BENCHMARK_CAPTURE(Attention, bfloat16, Way::kNarrow)->Apply(LongSizes);
+BENCHMARK_CAPTURE(Attention, strips, Way::kStrips)->Apply(LongSizes);
 BENCHMARK_CAPTURE(Mlp, float32, at::kFloat)->Apply(RowSizes);
 BENCHMARK_CAPTURE(Mlp, bfloat16, at::kBFloat16)->Apply(RowSizes);
 BENCHMARK(TraceRows)->Apply(RowSizes);

@@ -1,6 +1,6 @@
 """Forward passes of transformers, in a process of their own so that memory can be told apart.
 
-    python -m tests.bench.reference MODEL_FOLDER eager|sdpa THREADS
+    python -m tests.bench.reference MODEL_FOLDER eager|sdpa float32|bfloat16 THREADS
 
 Reads one JSON object a line, {"how": NAME, "batches": [[[id, ...], ...], ...]}, runs each batch as
 NAME says and answers with an empty line. All run the model without its head and without a cache.
@@ -69,13 +69,13 @@ def settle(model):
 
 @torch.inference_mode()
 def main():
-    folder, attention, threads = sys.argv[1:]
+    folder, attention, dtype, threads = sys.argv[1:]
     torch.set_num_threads(int(threads))
     # Results go to the real standard output; whatever else prints, prints to standard error.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     model = AutoModel.from_pretrained(
-        pathlib.Path(folder), dtype=torch.float32, attn_implementation=attention
+        pathlib.Path(folder), dtype=getattr(torch, dtype), attn_implementation=attention
     ).eval()
     settle(model)
     print(file=answers, flush=True)

@@ -1,12 +1,14 @@
-// Attention over strips against the plain formula: a whole T x T softmax in float64.
+// Attention against the plain formula: a whole T x T softmax in float64.
+#include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "server/engine/forward/attention.h"
+#include "server/engine/forward/attention_sums.h"
+#include "server/engine/forward/fused_attention.h"
 #include "server/engine/forward/linear.h"
 
 namespace sinkd::testing {
@@ -20,9 +22,14 @@ struct Case {
   int64_t window = 0;
   double cap = 0;
   bool sinks = false;
+  int64_t chunk = 0;
+  bool bias = false;
+  bool hidden = false;
+  int64_t head_size = 16;
+  int64_t value_size = 16;
 };
 
-constexpr int64_t kHeadSize = 16;
+constexpr int64_t kPrefix = 70;
 
 at::Tensor PlainWeights(const AttentionInput& input) {
   const int64_t positions = input.q.size(0);
@@ -31,56 +38,127 @@ at::Tensor PlainWeights(const AttentionInput& input) {
   const at::Tensor k = input.k.to(at::kDouble).transpose(0, 1).repeat_interleave(group, 0);
   at::Tensor scores = at::matmul(q, k.transpose(1, 2)) * input.scale;
   if (input.cap > 0) scores = at::tanh(scores / input.cap) * input.cap;
+  if (input.key_bias.defined()) {
+    const at::Tensor bias = input.key_bias.to(at::kDouble);
+    scores = scores + bias.unsqueeze(1) - bias.unsqueeze(2);  // learned sinks are at no distance
+  }
   const at::Tensor query = at::arange(positions).unsqueeze(1);
   const at::Tensor key = at::arange(positions).unsqueeze(0);
   at::Tensor hidden = key > query;
   if (input.window > 0) hidden = hidden.logical_or(key <= query - input.window);
+  if (input.chunk > 0) hidden = hidden.logical_or(key < query - query % input.chunk);
+  if (input.hidden.defined()) {
+    hidden = hidden.logical_or((input.hidden < 0).unsqueeze(0).logical_and(query != key));
+  }
   scores = scores.masked_fill(hidden, -std::numeric_limits<double>::infinity());
   if (!input.sinks.defined()) return at::softmax(scores, -1);
   const at::Tensor sinks = input.sinks.to(at::kDouble).view({-1, 1, 1}).expand({-1, positions, 1});
   return at::softmax(at::cat({scores, sinks}, -1), -1).narrow(2, 0, positions);
 }
 
-// Puts the strips' weights together again.
-class WholeWeights : public TapObserver {
+// Keeps the sums.
+class Sums : public TapObserver {
  public:
-  WholeWeights(int64_t heads, int64_t positions)
-      : weights_(at::zeros({heads, positions, positions})) {}
+  explicit Sums(int64_t prefix = 0) : prefix_(prefix) {}
   bool WantsAttention(int64_t) const override { return true; }
-  void OnAttention(const AttentionStrip& strip) override {
-    const at::Tensor part = strip.weights[0];
-    weights_.narrow(0, strip.first_head, part.size(0))
-        .narrow(1, strip.first_query, part.size(1))
-        .narrow(2, strip.first_key, part.size(2))
-        .copy_(part);
+  int64_t AttentionPrefix() const override { return prefix_; }
+  void OnAttention(int64_t, int64_t first_sample, const AttentionSums& sums) override {
+    shown.emplace(first_sample, sums);
   }
-  const at::Tensor& weights() const { return weights_; }
+  const AttentionSums& only() const { return shown.begin()->second; }
+
+  std::map<int64_t, AttentionSums> shown;  // by first sample
 
  private:
-  at::Tensor weights_;
+  int64_t prefix_;
 };
 
-class AttentionStrips : public ::testing::TestWithParam<Case> {};
+// Every third key.
+at::Tensor HiddenKeys(int64_t positions) {
+  return at::zeros({positions}).masked_fill_(at::arange(positions) % 3 == 1, -INFINITY);
+}
 
-TEST_P(AttentionStrips, EqualTheWholeSoftmax) {
-  const Case& c = GetParam();
+AttentionInput Random(const Case& c, int64_t samples, double size) {
+  const int64_t rows = samples * c.positions;
+  const auto random = [&](int64_t heads, int64_t channels) {
+    return at::randn({rows, heads, channels});
+  };
+  return {
+      .q = random(c.heads, c.head_size) * size,
+      .k = random(c.kv_heads, c.head_size),
+      .v = random(c.kv_heads, c.value_size),
+      .sinks = c.sinks ? at::randn({c.heads}) : at::Tensor(),
+      .samples = samples,
+      .scale = 0.7,
+      .cap = c.cap,
+      .window = c.window,
+      .chunk = c.chunk,
+      .key_bias = c.bias ? at::randn({c.heads, 1}) * 0.05 * at::arange(c.positions) : at::Tensor(),
+      .hidden = c.hidden ? HiddenKeys(c.positions) : at::Tensor()};
+}
+
+double Difference(const at::Tensor& a, const at::Tensor& b) {
+  return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();
+}
+
+// [T, H E], of weights [H, T, T].
+at::Tensor PlainOutput(const AttentionInput& input, const at::Tensor& weights) {
+  const int64_t group = input.q.size(1) / input.k.size(1);
+  const at::Tensor values = input.v.to(at::kDouble).transpose(0, 1).repeat_interleave(group, 0);
+  return at::matmul(weights, values).transpose(0, 1).flatten(1);
+}
+
+void ExpectSums(const AttentionSums& sums, const at::Tensor& weights, double tolerance) {
+  const int64_t positions = weights.size(1);
+  const at::Tensor counts = at::arange(positions, 0, -1, at::kDouble);  // queries that see a key
+  EXPECT_LT(Difference(sums.column[0] / counts, weights.sum(1) / counts), tolerance);
+  EXPECT_LT(Difference(sums.self[0], weights.diagonal(0, 1, 2)), tolerance);
+  const int64_t prefix = sums.prefix.size(2);
+  ASSERT_EQ(prefix, std::min<int64_t>(kPrefix, positions));
+  const at::Tensor first = weights.narrow(1, 0, prefix).narrow(2, 0, prefix).sum(1);
+  EXPECT_LT(Difference(sums.prefix[0], first), tolerance * static_cast<double>(prefix));
+  if (!sums.sink_mass.defined()) return;
+  const at::Tensor mass = static_cast<double>(positions) - weights.sum({1, 2});
+  EXPECT_LT(Difference(sums.sink_mass[0], mass), tolerance * static_cast<double>(positions));
+}
+
+class AttentionOf : public ::testing::TestWithParam<Case> {};
+
+// float32's own error in a score of up to a hundred.
+constexpr double kTolerance = 2e-5;
+
+TEST_P(AttentionOf, OneSampleIsTheWholeSoftmax) {
   at::manual_seed(1);
-  const AttentionInput input{.q = at::randn({c.positions, c.heads, kHeadSize}) * 3,
-                             .k = at::randn({c.positions, c.kv_heads, kHeadSize}),
-                             .v = at::randn({c.positions, c.kv_heads, kHeadSize}),
-                             .sinks = c.sinks ? at::randn({c.heads}) : at::Tensor(),
-                             .scale = 0.7,
-                             .cap = c.cap,
-                             .window = c.window};
-  WholeWeights tap(c.heads, c.positions);
-  const at::Tensor out = Attend(input, &tap, 0, 0);
+  const AttentionInput input = Random(GetParam(), 1, 3);
   const at::Tensor weights = PlainWeights(input);
-  EXPECT_LT((tap.weights() - weights).abs().max().item<double>(), 2e-5);
-  const at::Tensor values =
-      input.v.to(at::kDouble).transpose(0, 1).repeat_interleave(c.heads / c.kv_heads, 0);
-  const at::Tensor expected =
-      at::matmul(weights, values).transpose(0, 1).reshape({c.positions, c.heads * kHeadSize});
-  EXPECT_LT((out - expected).abs().max().item<double>(), 2e-5);
+  const at::Tensor expected = PlainOutput(input, weights);
+  Sums tap(kPrefix);
+  EXPECT_LT(Difference(Attend(input, &tap, 0, 0), expected), kTolerance);
+  ExpectSums(tap.only(), weights, kTolerance);
+  AttentionSums sums(1, input.q.size(1), input.q.size(0), kPrefix, input.sinks.defined(), at::kCPU);
+  EXPECT_LT(Difference(AttendInStrips(input, &sums), expected), kTolerance);
+  ExpectSums(sums, weights, kTolerance);
+}
+
+at::Tensor Rounded(const at::Tensor& values) {
+  return values.to(at::kBFloat16).to(at::kFloat);
+}
+
+TEST_P(AttentionOf, NarrowNumbersIsTheWholeSoftmaxOfRoundedOnes) {
+  at::manual_seed(1);
+  AttentionInput input = Random(GetParam(), 1, 3);
+  input.narrow = true;
+  if (!NarrowsAttention()) GTEST_SKIP() << "no bfloat16 products here";
+  AttentionInput rounded = input;
+  for (at::Tensor* each : {&rounded.q, &rounded.k, &rounded.v}) *each = Rounded(*each);
+  const at::Tensor weights = PlainWeights(rounded);
+  Sums tap(kPrefix);
+  const at::Tensor out = Attend(input, &tap, 0, 0);
+  ExpectSums(tap.only(), weights, kTolerance);
+  // Weights are rounded before they meet the values: each by at most 2^-8 of itself.
+  const at::Tensor bound = PlainOutput({.q = input.q, .k = input.k, .v = rounded.v.abs()}, weights);
+  const at::Tensor excess = (out - PlainOutput(rounded, weights)).abs() - bound / 256;
+  EXPECT_LT(excess.max().item<double>(), kTolerance);
 }
 
 AttentionInput Rows(const AttentionInput& all, int64_t first, int64_t rows) {
@@ -96,48 +174,29 @@ TEST_P(ShortSamples, GetTogetherWhatEachGetsAlone) {
   const Case& c = GetParam();
   constexpr int64_t kSamples = 3;
   at::manual_seed(2);
-  const AttentionInput together{.q = at::randn({kSamples * c.positions, c.heads, kHeadSize}),
-                                .k = at::randn({kSamples * c.positions, c.kv_heads, kHeadSize}),
-                                .v = at::randn({kSamples * c.positions, c.kv_heads, kHeadSize}),
-                                .sinks = c.sinks ? at::randn({c.heads}) : at::Tensor(),
-                                .samples = kSamples,
-                                .scale = 0.7,
-                                .cap = c.cap,
-                                .window = c.window};
-  class Shown : public TapObserver {
-   public:
-    bool WantsAttention(int64_t) const override { return true; }
-    void OnAttention(const AttentionStrip& strip) override {
-      for (int64_t s = 0; s < strip.weights.size(0); ++s) {
-        of_sample[strip.first_sample + s].push_back(strip.weights[s].clone());
-      }
-    }
-    std::map<int64_t, std::vector<at::Tensor>> of_sample;
-  } batch, alone;
+  const AttentionInput together = Random(c, kSamples, 1);
+  Sums batch(kPrefix);
   const at::Tensor out = Attend(together, &batch, 0, 0);
-  const at::Tensor exact_values = together.v.to(at::kDouble).transpose(0, 1);
   for (int64_t s = 0; s < kSamples; ++s) {
     const AttentionInput one = Rows(together, s * c.positions, c.positions);
+    Sums alone(kPrefix);
     const at::Tensor expected = Attend(one, &alone, 0, s);
     const at::Tensor got = out.narrow(0, s * c.positions, c.positions);
     // The libraries may sum in another order; both are what float64 gives, to some roundings.
-    const at::Tensor values = exact_values.narrow(1, s * c.positions, c.positions)
-                                  .repeat_interleave(c.heads / c.kv_heads, 0);
-    const at::Tensor exact = at::matmul(PlainWeights(one), values)
-                                 .transpose(0, 1)
-                                 .reshape({c.positions, c.heads * kHeadSize});
-    EXPECT_LT((got - exact).abs().max().item<double>(), 2e-5) << s;
-    EXPECT_LT((expected - exact).abs().max().item<double>(), 2e-5) << s;
-    ASSERT_EQ(batch.of_sample[s].size(), alone.of_sample[s].size());
-    for (size_t i = 0; i < batch.of_sample[s].size(); ++i) {
-      EXPECT_LT((batch.of_sample[s][i] - alone.of_sample[s][i]).abs().max().item<double>(), 2e-5);
-      if (IgnoresThreads()) {
-        EXPECT_TRUE(at::equal(batch.of_sample[s][i], alone.of_sample[s][i])) << s;
-      }
-    }
-    if (IgnoresThreads()) {
-      EXPECT_TRUE(at::equal(got, expected)) << s;
-    }
+    const at::Tensor exact = PlainOutput(one, PlainWeights(one));
+    EXPECT_LT(Difference(got, exact), kTolerance) << s;
+    EXPECT_LT(Difference(expected, exact), kTolerance) << s;
+    const bool same = FusesAttention(one) || IgnoresThreads();
+    const auto compare = [&](const at::Tensor& all, const at::Tensor& single) {
+      if (!all.defined()) return;
+      EXPECT_LT(Difference(all[s] / c.positions, single[0] / c.positions), kTolerance) << s;
+      EXPECT_TRUE(!same || at::equal(all[s], single[0])) << s;
+    };
+    compare(batch.only().column, alone.only().column);
+    compare(batch.only().self, alone.only().self);
+    compare(batch.only().prefix, alone.only().prefix);
+    compare(batch.only().sink_mass, alone.only().sink_mass);
+    EXPECT_TRUE(!same || at::equal(got, expected)) << s;
   }
 }
 
@@ -147,31 +206,21 @@ TEST(SamplesTogether, AreAsManyAsKeepTheirScoresSmall) {
   EXPECT_EQ(SamplesTogether(1, 256), 1) << "a long sample is enough by itself";
 }
 
-// The libraries keep a kernel for every width of a strip.
-TEST(AttentionStripWidths, StayFewForLongSamples) {
-  constexpr int64_t kPositions = 4100;
-  const AttentionInput input{.q = at::randn({kPositions, 16, kHeadSize}),
-                             .k = at::randn({kPositions, 1, kHeadSize}),
-                             .v = at::randn({kPositions, 1, kHeadSize})};
-  class Widths : public TapObserver {
-   public:
-    bool WantsAttention(int64_t) const override { return true; }
-    void OnAttention(const AttentionStrip& strip) override { seen.insert(strip.weights.size(3)); }
-    std::set<int64_t> seen;
-  } tap;
-  Attend(input, &tap, 0, 0);
-  EXPECT_LE(tap.seen.size(), 34u);
-}
-
 // Head counts at which a strip has few queries, so that its keys are rounded up further.
 INSTANTIATE_TEST_SUITE_P(
-    Shapes, AttentionStrips,
+    Shapes, AttentionOf,
     ::testing::Values(Case{"Short", 7, 4, 2}, Case{"OneStrip", 200, 4, 2},
                       Case{"SeveralStrips", 700, 8, 2}, Case{"ManyHeads", 1050, 32, 1},
                       Case{"ManyHeadsEach", 1050, 32, 32}, Case{"Window", 1050, 32, 1, 100},
                       Case{"WideWindow", 1050, 32, 4, 800}, Case{"Capped", 1050, 32, 1, 0, 5},
                       Case{"LearnedSinks", 1050, 32, 1, 0, 0, true},
-                      Case{"LearnedSinksInAWindow", 1050, 32, 2, 300, 0, true}),
+                      Case{"LearnedSinksInAWindow", 1050, 32, 2, 300, 0, true},
+                      Case{"Chunks", 700, 8, 2, 0, 0, false, 150},
+                      Case{"DistanceBias", 700, 8, 8, 0, 0, false, 0, true},
+                      Case{"DistanceBiasAndLearnedSinks", 300, 4, 4, 0, 0, true, 0, true},
+                      Case{"HiddenKeys", 300, 4, 2, 0, 0, false, 0, false, true},
+                      Case{"OddHeads", 300, 4, 2, 0, 0, false, 0, false, false, 27, 19},
+                      Case{"OneToken", 1, 4, 2}),
     [](const auto& instance) { return instance.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(Shapes, ShortSamples,

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include <ATen/ATen.h>
 
+#include "server/engine/forward/attention_sums.h"
+#include "server/engine/forward/fused_attention.h"
 #include "server/engine/forward/linear.h"
 #include "server/engine/forward/piece_sizes.h"
 
@@ -47,11 +50,9 @@ struct Heads {
 
 class Strips {
  public:
-  Strips(const AttentionInput& input, TapObserver* observer, int64_t block, int64_t first_sample)
+  Strips(const AttentionInput& input, AttentionSums* sums)
       : input_(input),
-        observer_(observer != nullptr && observer->WantsAttention(block) ? observer : nullptr),
-        block_(block),
-        first_sample_(first_sample),
+        sums_(sums),
         samples_(input.samples),
         positions_(input.q.size(0) / input.samples),
         size_(input.q.size(2)) {}
@@ -123,7 +124,7 @@ class Strips {
     return Linear(a[0], b[0].t()).unsqueeze(0);
   }
 
-  // Softmax over the keys, shown to the tap; a learned sink takes a share that goes to no key.
+  // Softmax over the keys, added to the sums; a learned sink takes a share that goes to no key.
   at::Tensor Share(at::Tensor& scores, const Heads& heads, int64_t first_query,
                    int64_t first_key) const {
     at::Tensor weights;
@@ -145,20 +146,18 @@ class Strips {
     } else {
       weights = at::_softmax_out(scores, scores, -1, /*half_to_float=*/false);
     }
-    if (observer_ != nullptr) {
+    if (sums_ != nullptr) {
       const auto by_sample = [this](const at::Tensor& all) {
         return all.defined() ? all.unflatten(0, {samples_, -1}) : all;
       };
-      observer_->OnAttention({block_, first_sample_, heads.first_query_head, first_query, first_key,
-                              positions_, by_sample(weights), by_sample(sink_mass)});
+      sums_->Add(by_sample(weights), by_sample(sink_mass), heads.first_query_head, first_query,
+                 first_key);
     }
     return weights;
   }
 
   const AttentionInput& input_;
-  TapObserver* const observer_;
-  const int64_t block_;
-  const int64_t first_sample_;
+  AttentionSums* const sums_;
   const int64_t samples_;
   const int64_t positions_;
   const int64_t size_;
@@ -194,8 +193,7 @@ at::Tensor KeyBias(const DistanceBias& bias, double scale, int64_t positions,
   return bias.scaled ? all * scale : all;
 }
 
-at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t block,
-                  int64_t first_sample) {
+at::Tensor AttendInStrips(const AttentionInput& input, AttentionSums* sums) {
   const int64_t samples = input.samples;
   const int64_t positions = input.q.size(0) / samples;
   const int64_t heads = input.q.size(1);
@@ -212,7 +210,7 @@ at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t bl
   at::Tensor out = at::empty({samples, positions, heads, value_size}, input.q.options());
   const bool one_by_one = KeyHeadsOneByOne(positions, q.is_cpu());
   const int64_t step = one_by_one ? 1 : kv_heads;
-  const Strips strips(input, observer, block, first_sample);
+  const Strips strips(input, sums);
   for (int64_t h = 0; h < kv_heads; h += step) {
     const auto some = [&](const at::Tensor& all) {
       const at::Tensor part = all.narrow(1, h, step).reshape({-1, positions, all.size(3)});
@@ -231,6 +229,20 @@ at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t bl
     strips.Run(these, out.narrow(2, h * group, step * group));
   }
   return out.view({samples * positions, heads * value_size});
+}
+
+at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t block,
+                  int64_t first_sample) {
+  std::optional<AttentionSums> sums;
+  if (observer != nullptr && observer->WantsAttention(block)) {
+    sums.emplace(input.samples, input.q.size(1), input.q.size(0) / input.samples,
+                 observer->AttentionPrefix(), input.sinks.defined(), input.q.device());
+  }
+  AttentionSums* const wanted = sums ? &*sums : nullptr;
+  at::Tensor out =
+      FusesAttention(input) ? FuseAttention(input, wanted) : AttendInStrips(input, wanted);
+  if (sums) observer->OnAttention(block, first_sample, *sums);
+  return out;
 }
 
 }  // namespace sinkd

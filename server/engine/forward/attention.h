@@ -12,6 +12,8 @@
 
 namespace sinkd {
 
+struct AttentionSums;
+
 // Of S samples of one length T, end to end.
 struct AttentionInput {
   // Fastest where a head's rows lie together.
@@ -27,6 +29,7 @@ struct AttentionInput {
   at::Tensor key_bias;  // [H, T] float32: added to the scores of a key; or undefined
   at::Tensor
       hidden;  // [T] float32: -inf for a key that only its own query sees, else 0; or undefined
+  bool narrow = false;  // products may be of q, k, weights and v rounded to bfloat16
 };
 
 // What `bias` adds to the scores of the keys of a sample, [H, positions] float32; `scale` is that
@@ -38,6 +41,9 @@ at::Tensor KeyBias(const DistanceBias& bias, double scale, int64_t positions,
 // and the first sample's number are handed on to it.
 at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t block,
                   int64_t first_sample);
+
+// The same, always in strips. Adds to `sums`, which may be null.
+at::Tensor AttendInStrips(const AttentionInput& input, AttentionSums* sums);
 
 // How many samples of this length are to be taken together, so that there is enough to do between
 // two calls of the libraries.

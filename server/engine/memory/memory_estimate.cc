@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "server/engine/forward/attention.h"
+#include "server/engine/forward/fused_attention.h"
 #include "server/engine/forward/linear.h"
 #include "server/engine/forward/linear_attention.h"
 #include "server/engine/forward/mlp.h"
@@ -148,12 +149,17 @@ class GroupBytes {
   int64_t AttendSome(const EqualSamples& equals) const {
     const int64_t length = equals.length;
     const int64_t samples = std::min(equals.samples, SamplesTogether(spec_.heads, length));
+    const int64_t out = length * MixedWidth();
+    if (products_.on_cpu && FusesAttentionOnCpu()) {
+      const bool narrow = products_.narrow && NarrowsAttention();
+      return kWide * samples * out +
+             FusedAttentionBytes(samples, length, spec_.heads, widest_, narrow);
+    }
     const bool one_by_one = KeyHeadsOneByOne(length, products_.on_cpu);
     const int64_t heads = one_by_one ? LargestGroup() : spec_.heads;
     const int64_t queries = std::min(StripQueries(heads, length), length);
     const int64_t scores = heads * queries * length * (spec_.learned_sinks ? 4 : 1);
     const int64_t strip = scores + heads * (2 * queries * widest_.head_size + 3 * length);
-    const int64_t out = length * MixedWidth();
     const int64_t beside = samples_ == 1 && products_.narrow ? out / 2 : strip;
     return kWide * samples * (out + std::max(strip, beside));
   }

@@ -27,9 +27,14 @@ class TapGroup final : public TapObserver {
     return std::any_of(observers_.begin(), observers_.end(),
                        [&](const TapObserver* each) { return each->WantsAttention(block); });
   }
-  void OnAttention(const AttentionStrip& strip) override {
+  int64_t AttentionPrefix() const override {
+    int64_t most = 0;
+    for (const TapObserver* each : observers_) most = std::max(most, each->AttentionPrefix());
+    return most;
+  }
+  void OnAttention(int64_t block, int64_t first_sample, const AttentionSums& sums) override {
     for (TapObserver* each : observers_) {
-      if (each->WantsAttention(strip.block)) each->OnAttention(strip);
+      if (each->WantsAttention(block)) each->OnAttention(block, first_sample, sums);
     }
   }
   void OnGates(int64_t block, int64_t first_row, const at::Tensor& gates) override {

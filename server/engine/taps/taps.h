@@ -10,6 +10,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "server/engine/forward/attention_sums.h"
 #include "server/engine/site.h"
 
 namespace sinkd {
@@ -29,24 +30,13 @@ class TapObserver {
 
   virtual bool WantsAttention(int64_t /*block*/) const { return false; }
 
-  // Softmax weights of some queries and some or all heads of samples that are equally long and
-  // follow each other, [samples, heads, queries, keys] float32. Sample s of the tensor is sample
-  // first_sample + s, head h head first_head + h, query i position first_query + i, key j position
-  // first_key + j. Strips come in ascending order of query for the same heads, these in ascending
-  // order for the same samples, these one after the other.
-  struct AttentionStrip {
-    int64_t block;
-    int64_t first_sample;  // in the batch
-    int64_t first_head;
-    int64_t first_query;
-    int64_t first_key;
-    int64_t positions;  // T of each sample
-    const at::Tensor& weights;
-    // [samples, heads, queries] float32: the share of each query's softmax that goes to the head's
-    // learned sink; undefined in a block without learned sinks.
-    const at::Tensor& learned_sink_mass;
-  };
-  virtual void OnAttention(const AttentionStrip& /*strip*/) {}
+  // P: of how many first positions the weights are also summed by themselves.
+  virtual int64_t AttentionPrefix() const { return 0; }
+
+  // Of samples that are equally long and follow each other, from `first_sample` of the batch on.
+  // They may be kept.
+  virtual void OnAttention(int64_t /*block*/, int64_t /*first_sample*/,
+                           const AttentionSums& /*sums*/) {}
 
   // Of a block whose attention is gated and wanted: the mean of a head's gate over its channels,
   // for queries as OnRows counts them. [rows, heads] float32

@@ -123,43 +123,17 @@ const TraceBuilder::Equals& TraceBuilder::Holding(int64_t sample) const {
   return *std::prev(after);
 }
 
-void TraceBuilder::OnAttention(const AttentionStrip& strip) {
-  const Equals& equals = Holding(strip.first_sample);
-  const int64_t samples = strip.weights.size(0);
-  const int64_t heads = strip.weights.size(1);
-  const int64_t queries = strip.weights.size(2);
-  const int64_t keys = strip.weights.size(3);
-  const auto of_strip = [&](const at::Tensor& all) {
-    return all.narrow(0, strip.first_sample - equals.of.first, samples)
-        .select(1, strip.block)
-        .narrow(1, strip.first_head, heads);
+void TraceBuilder::OnAttention(int64_t block, int64_t first_sample, const AttentionSums& sums) {
+  const Equals& equals = Holding(first_sample);
+  const auto of_block = [&](const at::Tensor& all) {
+    return all.narrow(0, first_sample - equals.of.first, sums.column.size(0)).select(1, block);
   };
-  if (strip.first_query == 0) {
-    // Sums over many strips: float64, so that a long sample loses nothing.
-    column_sum_ =
-        at::zeros({samples, heads, strip.positions}, strip.weights.options().dtype(at::kDouble));
-  }
-  column_sum_.narrow(2, strip.first_key, keys).add_(strip.weights.sum(2));
-  of_strip(equals.attention_self)
-      .narrow(2, strip.first_query, queries)
-      .copy_(strip.weights.diagonal(strip.first_query - strip.first_key, 2, 3));
+  of_block(equals.attention_sum).copy_(sums.column);
+  of_block(equals.attention_self).copy_(sums.self);
+  of_block(equals.prefix_sum).copy_(sums.prefix.narrow(2, 0, equals.prefix_sum.size(3)));
   // An edit may bring a share that goes to no key where the model has none.
-  if (strip.learned_sink_mass.defined() && equals.sink_mass.defined()) {
-    const at::Tensor mass = of_strip(equals.sink_mass);
-    mass.add_(
-        strip.learned_sink_mass.sum(2, false, at::kDouble).div_(strip.positions).to(mass.device()));
-  }
-  const int64_t prefix = equals.prefix_sum.size(3);
-  if (strip.first_query < prefix && strip.first_key < prefix) {
-    const int64_t rows = std::min(queries, prefix - strip.first_query);
-    const int64_t columns = std::min(keys, prefix - strip.first_key);
-    const at::Tensor sum = of_strip(equals.prefix_sum).narrow(2, strip.first_key, columns);
-    sum.add_(strip.weights.narrow(2, 0, rows).narrow(3, 0, columns).sum(2).to(sum.device()));
-  }
-  if (strip.first_query + queries == strip.positions) {
-    of_strip(equals.attention_sum).copy_(column_sum_);
-    column_sum_.reset();
-  }
+  if (!sums.sink_mass.defined() || !equals.sink_mass.defined()) return;
+  of_block(equals.sink_mass).copy_(sums.sink_mass / equals.of.length);
 }
 
 std::vector<Trace> TraceBuilder::Finish() {

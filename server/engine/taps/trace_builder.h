@@ -23,7 +23,8 @@ class TraceBuilder : public TapObserver {
   bool Wants(Site site, int64_t block) const override;
   void OnRows(Site site, int64_t block, int64_t first_row, const at::Tensor& rows) override;
   bool WantsAttention(int64_t block) const override;
-  void OnAttention(const AttentionStrip& strip) override;
+  int64_t AttentionPrefix() const override { return request_.prefix; }
+  void OnAttention(int64_t block, int64_t first_sample, const AttentionSums& sums) override;
   void OnGates(int64_t block, int64_t first_row, const at::Tensor& gates) override;
 
   // One trace per sample; call once, after the pass.
@@ -53,7 +54,6 @@ class TraceBuilder : public TapObserver {
   at::Tensor outlier_;     // [N] float32
   at::Tensor gates_;       // [L, H, N] float32; undefined without gates
   std::vector<Equals> equals_;
-  at::Tensor column_sum_;  // [samples, heads, T] float64, of the strips under way
 };
 
 }  // namespace sinkd
