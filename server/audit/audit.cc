@@ -24,7 +24,7 @@ std::string TooFew(int64_t found, std::string_view what, std::string_view set, i
 
 // Why the sets do not share enough samples, or empty.
 std::string SharesTooFew(const Rule& rule, const Sets& sets) {
-  if (!rule.measure->of_pairs()) return "";
+  if (!rule.measure->of_pairs) return "";
   const auto pairs = static_cast<int64_t>(PairsOf(sets.candidate, sets.baseline).size());
   if (pairs >= rule.min_samples) return "";
   return StrCat(pairs, " samples in both sets; the rule asks for ", rule.min_samples);
@@ -39,7 +39,7 @@ std::string Lacks(const Rule& rule, UnitSpan units, int64_t count, bool counts,
   const bool of_sinks = rule.measure->basis == Basis::kSinks;
   const int64_t needed = of_sinks ? rule.min_sinks : rule.min_samples;
   if (count >= needed) return "";
-  return TooFew(count, of_sinks ? "secondary sinks that tell" : "samples that tell", set, needed);
+  return TooFew(count, of_sinks ? "usable secondary sinks" : "usable samples", set, needed);
 }
 
 // Of a measure that one set has.
@@ -63,7 +63,6 @@ void ReadEach(const Rule& rule, const Sets& sets, bool compares, Finding& findin
     finding.detail += StrCat("; baseline ", *baseline.value, ": ", baseline.detail);
   }
   finding.judged = Compared(rule.of, *candidate.value, *baseline.value);
-  if (!finding.judged) finding.missing = "both values are 0 and have no ratio";
 }
 
 Finding Find(const Rule& rule, const Sets& sets) {
@@ -137,10 +136,21 @@ absl::Status RunTests(const Policy& policy, const Sets& sets, uint64_t seed,
   return absl::OkStatus();
 }
 
-// Whether the rule's value is made of pairs: all samples are, or it looks at nothing else.
-bool HasInterval(const Rule& rule, const Finding& finding, bool all_paired) {
-  if (!rule.measure->pair_terms || !finding.missing.empty()) return false;
-  return rule.measure->of_two() || (rule.of != Quantity::kValue && all_paired);
+// What the limits of `rule` apply to, over weighted pairs; null where it is made of more than
+// pairs, or has no interval.
+WeightedValue Weighted(const Rule& rule, std::span<const UnitPair> pairs, bool all_paired) {
+  const Measure& measure = *rule.measure;
+  if (measure.weighted_pairs && (all_paired || measure.of_pairs)) {
+    return measure.weighted_pairs(rule.options, pairs);
+  }
+  if (!measure.weighted || rule.of == Quantity::kValue || !all_paired) return nullptr;
+  std::vector<const AuditUnit*> mine, theirs;
+  for (const auto& [candidate, baseline] : pairs) {
+    mine.push_back(candidate);
+    theirs.push_back(baseline);
+  }
+  return WeightedComparison(rule.of, measure.weighted(rule.options, mine),
+                            measure.weighted(rule.options, theirs));
 }
 
 absl::Status FindIntervals(const Policy& policy, const Sets& sets, uint64_t seed,
@@ -148,16 +158,17 @@ absl::Status FindIntervals(const Policy& policy, const Sets& sets, uint64_t seed
   const std::vector<UnitPair> pairs = PairsOf(sets.candidate, sets.baseline);
   const bool all_paired =
       pairs.size() == sets.candidate.size() && pairs.size() == sets.baseline.size();
-  std::vector<PairedValue> values;
+  std::vector<WeightedValue> values;
   std::vector<Finding*> holders;
   for (size_t i = 0; i < policy.rules.size(); ++i) {
-    const Rule& rule = policy.rules[i];
-    if (!HasInterval(rule, findings[i], all_paired)) continue;
-    values.push_back({.measure = rule.measure, .of = rule.of});
+    if (!findings[i].missing.empty()) continue;
+    WeightedValue value = Weighted(policy.rules[i], pairs, all_paired);
+    if (!value) continue;
+    values.push_back(std::move(value));
     holders.push_back(&findings[i]);
   }
   SINKD_ASSIGN_OR_RETURN(const std::vector<std::optional<Interval>> intervals,
-                         PairedIntervals(values, pairs, policy.draws, seed, stopped));
+                         PairedIntervals(values, pairs.size(), policy.draws, seed, stopped));
   for (size_t i = 0; i < holders.size(); ++i) holders[i]->interval = intervals[i];
   return absl::OkStatus();
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "server/audit/pool.h"
@@ -33,10 +34,14 @@ class CategoryCounts {
 
   const std::vector<Category>& categories() const { return categories_; }  // ascending
 
-  // By side, one count per category. Valid until the next call.
-  const std::array<std::vector<int64_t>, 2>& Count(const Sides& sides) {
+  // By side, one count per category; with `weights`, each unit counts so many times. Valid until
+  // the next call.
+  const std::array<std::vector<int64_t>, 2>& Count(const Sides& sides,
+                                                   std::span<const int32_t> weights = {}) {
     for (std::vector<int64_t>& side : counts_) side.assign(categories_.size(), 0);
-    for (const Item& item : items_) ++counts_[sides[item.unit]][item.category];
+    for (const Item& item : items_) {
+      counts_[sides[item.unit]][item.category] += weights.empty() ? 1 : weights[item.unit];
+    }
     return counts_;
   }
 

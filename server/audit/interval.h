@@ -1,6 +1,6 @@
-// Intervals of values that are ratios of sums over samples, when both sets hold the same samples:
-// the pairs are drawn with replacement, and a value's interval holds 95% of its values over the
-// draws. It says how much the value varies with the choice of samples.
+// Intervals of values over samples that both sets hold: the pairs are drawn with replacement, and a
+// value's interval holds 95% of its values over the draws. It says how much the value varies with
+// the choice of samples.
 //
 // Thread-safety: pure functions.
 #pragma once
@@ -18,19 +18,18 @@
 
 namespace sinkd {
 
-// What limits on `of` apply to; empty for the ratio of 0 to 0.
-std::optional<double> Compared(Quantity of, double candidate, double baseline);
+// What limits on `of` apply to. The ratio of 0 to 0 is 1: nothing changed. Of another value to 0 it
+// is infinite.
+double Compared(Quantity of, double candidate, double baseline);
 
-// A value of which to find the interval.
-struct PairedValue {
-  const Measure* measure = nullptr;  // with pair_terms
-  Quantity of = Quantity::kValue;
-};
+// Compared, over the same weights on both sides.
+WeightedValue WeightedComparison(Quantity of, WeightedValue candidate, WeightedValue baseline);
 
-// One per value, over the same draws. Draws without a value do not count; without any, or with
-// fewer than two pairs, there is no interval. CANCELLED when `stopped` says so.
+// One per value, over the same draws of so many pairs. Draws without a finite value do not count;
+// without any, or with fewer than two pairs, there is no interval. CANCELLED when `stopped` says
+// so.
 absl::StatusOr<std::vector<std::optional<Interval>>> PairedIntervals(
-    std::span<const PairedValue> values, std::span<const UnitPair> pairs, int64_t draws,
-    uint64_t seed, const std::function<bool()>& stopped);
+    std::span<const WeightedValue> values, size_t pairs, int64_t draws, uint64_t seed,
+    const std::function<bool()>& stopped);
 
 }  // namespace sinkd

@@ -26,6 +26,27 @@ class DivergenceOfLayers final : public Statistic {
   CategoryCounts<int32_t> counts_;
 };
 
+// As MostFrequent.
+WeightedValue WeightedMostFrequent(size_t row, UnitSpan units) {
+  std::vector<std::vector<int32_t>> layers;
+  int32_t most = 0;
+  for (const AuditUnit* unit : units) {
+    layers.push_back(unit->layers[row]);
+    for (const int32_t layer : layers.back()) most = std::max(most, layer);
+  }
+  std::vector<int64_t> counts(static_cast<size_t>(most) + 1);
+  return [layers = std::move(layers), counts = std::move(counts)](
+             std::span<const int32_t> weights) mutable -> std::optional<double> {
+    std::fill(counts.begin(), counts.end(), 0);
+    for (size_t i = 0; i < layers.size(); ++i) {
+      for (const int32_t layer : layers[i]) counts[static_cast<size_t>(layer)] += weights[i];
+    }
+    const auto found = std::max_element(counts.begin(), counts.end());
+    if (*found == 0) return std::nullopt;
+    return static_cast<double>(found - counts.begin());
+  };
+}
+
 // The layer of most samples; the lowest of several.
 Reading MostFrequent(size_t row, UnitSpan units) {
   std::map<int32_t, int64_t> counts;
@@ -55,6 +76,9 @@ void AddLayerMeasures(std::vector<Measure>& measures) {
     };
     measure.read = [row](const MeasureOptions&, UnitSpan units) {
       return MostFrequent(row, units);
+    };
+    measure.weighted = [row](const MeasureOptions&, UnitSpan units) {
+      return WeightedMostFrequent(row, units);
     };
     measure.statistic = [row](const MeasureOptions&, const Pool& pool) {
       return std::make_unique<DivergenceOfLayers>(pool, row);

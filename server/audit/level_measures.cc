@@ -1,6 +1,7 @@
 // How the levels of the secondary sinks differ between two sets.
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "server/audit/category_counts.h"
 #include "server/audit/measures.h"
@@ -58,7 +59,7 @@ std::string TellMostMoved(const MeasureOptions&, const std::vector<Level>& level
     const double to = ShareOf(counts[kCandidate][i], counts[kCandidate]);
     if (std::fabs(to - from) <= most) continue;
     most = std::fabs(to - from);
-    text = StrCat("level ", LevelText(levels[i]), " went most, from ", Percent(from), " to ",
+    text = StrCat("level ", LevelText(levels[i]), " changed most, from ", Percent(from), " to ",
                   Percent(to), " of the secondary sinks");
   }
   return text;
@@ -97,6 +98,23 @@ double LargestOnly(Side side, const Counts& counts) {
     if (other[i] == 0) most = std::max(most, there[i]);
   }
   return ShareOf(most, there);
+}
+
+// Of counts on the two sides of pairs.
+WeightedValue WeightedDistance(const MeasureOptions& options, std::span<const UnitPair> pairs,
+                               const DistanceOf& distance) {
+  std::vector<const AuditUnit*> units;
+  Sides sides;
+  for (const auto& [candidate, baseline] : pairs) {
+    units.insert(units.end(), {candidate, baseline});
+    sides.insert(sides.end(), {kCandidate, kBaseline});
+  }
+  const auto levels = std::make_shared<CategoryCounts<Level>>(units, ListLevels);
+  return [=](std::span<const int32_t> weights) -> std::optional<double> {
+    std::vector<int32_t> both;
+    for (const int32_t weight : weights) both.insert(both.end(), 2, weight);
+    return distance(options, levels->Count(sides, both));
+  };
 }
 
 int64_t CountSinksOf(const MeasureOptions&, UnitSpan units) {
@@ -150,9 +168,14 @@ void AddLevelMeasures(std::vector<Measure>& measures) {
   const DistanceOf chi_square = [](const MeasureOptions&, const Counts& counts) {
     return ChiSquare(counts[kCandidate], counts[kBaseline]);
   };
-  measures.push_back(LevelMeasure("level_divergence",
-                                  "Jensen-Shannon divergence of the secondary sinks' levels, bits",
-                                  divergence, divergence, TellMostMoved));
+  Measure level_divergence = LevelMeasure(
+      "level_divergence", "Jensen-Shannon divergence of the secondary sinks' levels, bits",
+      divergence, divergence, TellMostMoved);
+  level_divergence.weighted_pairs = [divergence](const MeasureOptions& options,
+                                                 std::span<const UnitPair> pairs) {
+    return WeightedDistance(options, pairs, divergence);
+  };
+  measures.push_back(std::move(level_divergence));
   measures.push_back(LevelMeasure("level_chi_square",
                                   "Pearson's chi-square of the secondary sinks' levels", chi_square,
                                   chi_square, TellMostMoved));

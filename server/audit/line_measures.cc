@@ -40,13 +40,13 @@ struct Sums {
     xy += px * py;
     yy += py * py;
   }
-  void Add(const Sums& other) {
-    n += other.n;
-    x += other.x;
-    y += other.y;
-    xx += other.xx;
-    xy += other.xy;
-    yy += other.yy;
+  void Add(const Sums& other, double weight) {
+    n += weight * other.n;
+    x += weight * other.x;
+    y += weight * other.y;
+    xx += weight * other.xx;
+    xy += weight * other.xy;
+    yy += weight * other.yy;
   }
 };
 
@@ -71,32 +71,47 @@ Line FitSums(const Sums& sums) {
           .r_squared = xy * xy / (xx * yy)};
 }
 
+// By unit, about the common mean, which keeps their digits.
+std::vector<Sums> SumsOf(const MeasureOptions& options, UnitSpan units) {
+  std::vector<std::vector<RegressionPoint>> points;
+  Sums all;
+  for (const AuditUnit* unit : units) {
+    points.push_back(PointsOf(options, *unit));
+    for (RegressionPoint& point : points.back()) {
+      if (IsLogOfX(options.form)) point.x = std::log(point.x);
+      if (IsLogOfY(options.form)) point.y = std::log(point.y);
+      all.Add(point.x, point.y);
+    }
+  }
+  std::vector<Sums> sums(units.size());
+  for (size_t i = 0; i < sums.size(); ++i) {
+    for (const RegressionPoint& point : points[i]) {
+      sums[i].Add(point.x - all.x / all.n, point.y - all.y / all.n);
+    }
+  }
+  return sums;
+}
+
+WeightedValue WeightedLine(const MeasureOptions& options, UnitSpan units, bool slope) {
+  return [slope, sums = SumsOf(options, units)](
+             std::span<const int32_t> weights) -> std::optional<double> {
+    Sums all;
+    for (size_t i = 0; i < sums.size(); ++i) all.Add(sums[i], weights[i]);
+    const Line line = FitSums(all);
+    if (!line.exists) return std::nullopt;
+    return slope ? line.slope : line.r_squared;
+  };
+}
+
 // Between slopes in standard errors of their difference, or between the two R squared.
 class DistanceOfLines final : public Statistic {
  public:
-  DistanceOfLines(const MeasureOptions& options, const Pool& pool, bool slopes) : slopes_(slopes) {
-    std::vector<std::vector<RegressionPoint>> points;
-    Sums all;
-    for (const AuditUnit* unit : pool.units()) {
-      points.push_back(PointsOf(options, *unit));
-      for (RegressionPoint& point : points.back()) {
-        if (IsLogOfX(options.form)) point.x = std::log(point.x);
-        if (IsLogOfY(options.form)) point.y = std::log(point.y);
-        all.Add(point.x, point.y);
-      }
-    }
-    // Sums about the common mean, which keeps their digits.
-    for (const std::vector<RegressionPoint>& of_unit : points) {
-      Sums& sums = units_.emplace_back();
-      for (const RegressionPoint& point : of_unit) {
-        sums.Add(point.x - all.x / all.n, point.y - all.y / all.n);
-      }
-    }
-  }
+  DistanceOfLines(const MeasureOptions& options, const Pool& pool, bool slopes)
+      : slopes_(slopes), units_(SumsOf(options, pool.units())) {}
 
   double At(const Sides& sides) override {
     std::array<Sums, 2> sums{};
-    for (size_t i = 0; i < units_.size(); ++i) sums[sides[i]].Add(units_[i]);
+    for (size_t i = 0; i < units_.size(); ++i) sums[sides[i]].Add(units_[i], 1);
     const Line candidate = FitSums(sums[kCandidate]);
     const Line baseline = FitSums(sums[kBaseline]);
     // A side without a line is as far from the other as can be.
@@ -109,7 +124,7 @@ class DistanceOfLines final : public Statistic {
 
  private:
   const bool slopes_;
-  std::vector<Sums> units_;
+  const std::vector<Sums> units_;
 };
 
 v1::Fit FitUnits(const MeasureOptions& options, UnitSpan units) {
@@ -149,6 +164,9 @@ Measure LineMeasure(std::string_view name, std::string_view text, bool slopes) {
     return count;
   };
   measure.read = slopes ? ReadSlope : ReadRSquared;
+  measure.weighted = [slopes](const MeasureOptions& options, UnitSpan units) {
+    return WeightedLine(options, units, slopes);
+  };
   measure.statistic = [slopes](const MeasureOptions& options, const Pool& pool) {
     return std::make_unique<DistanceOfLines>(options, pool, slopes);
   };

@@ -7,8 +7,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "server/analysis/regression.h"
 #include "server/audit/pool.h"
@@ -41,18 +43,18 @@ struct Reading {
   std::string detail;  // additional text for the reason; may be empty
 };
 
+// A value when the i-th unit, or pair of units, counts weights[i] times; empty where it does not
+// exist. Keeps nothing of the units it was made from.
+using WeightedValue = std::function<std::optional<double>(std::span<const int32_t> weights)>;
+
 // The two sums that a value is the ratio of, or what one sample adds to them.
 struct Terms {
   double above = 0;
   double below = 0;
 };
 
-// What a pair, one sample in both sets, adds to the terms of both. The terms of a measure of two
-// sets are the candidate's alone.
-struct PairTerms {
-  Terms candidate;
-  Terms baseline;
-};
+// The ratio of the sums of these terms.
+WeightedValue WeightedRatio(std::vector<Terms> terms);
 
 enum class Basis { kSamples, kSinks };  // what a set must have enough of
 
@@ -74,12 +76,13 @@ struct Measure {
   std::function<Reading(const MeasureOptions&, UnitSpan candidate, UnitSpan baseline)> compare;
   // The statistic of the permutation test.
   std::function<std::unique_ptr<Statistic>(const MeasureOptions&, const Pool&)> statistic;
-  // For a value that is a ratio of sums over samples: it has an interval over pairs (interval.h).
-  std::function<PairTerms(const AuditUnit& candidate, const AuditUnit& baseline)> pair_terms;
+  // For an interval over pairs (interval.h): the value of one set, or of two. Absent where a
+  // measure has none.
+  std::function<WeightedValue(const MeasureOptions&, UnitSpan)> weighted;
+  std::function<WeightedValue(const MeasureOptions&, std::span<const UnitPair>)> weighted_pairs;
+  bool of_pairs = false;  // compares sample by sample, and looks at nothing but pairs
 
   bool of_two() const { return static_cast<bool>(compare); }
-  // Whether it compares sample by sample.
-  bool of_pairs() const { return of_two() && pair_terms; }
 };
 
 }  // namespace sinkd

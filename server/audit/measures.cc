@@ -1,6 +1,20 @@
 #include "server/audit/measures.h"
 
+#include <utility>
+
 namespace sinkd {
+
+WeightedValue WeightedRatio(std::vector<Terms> terms) {
+  return [terms = std::move(terms)](std::span<const int32_t> weights) -> std::optional<double> {
+    Terms sums;
+    for (size_t i = 0; i < terms.size(); ++i) {
+      sums.above += weights[i] * terms[i].above;
+      sums.below += weights[i] * terms[i].below;
+    }
+    if (sums.below == 0) return std::nullopt;
+    return sums.above / sums.below;
+  };
+}
 
 std::span<const Measure> Measures() {
   static const auto& measures = *[] {

@@ -56,8 +56,33 @@ Measure RatioMeasure(std::string_view name, std::string_view text, TermsOf terms
   measure.statistic = [terms_of](const MeasureOptions&, const Pool& pool) {
     return std::make_unique<DistanceOfRatios>(pool, terms_of);
   };
-  measure.pair_terms = [terms_of](const AuditUnit& candidate, const AuditUnit& baseline) {
-    return PairTerms{.candidate = terms_of(candidate), .baseline = terms_of(baseline)};
+  measure.weighted = [terms_of](const MeasureOptions&, UnitSpan units) {
+    std::vector<Terms> terms;
+    for (const AuditUnit* unit : units) terms.push_back(terms_of(*unit));
+    return WeightedRatio(std::move(terms));
+  };
+  return measure;
+}
+
+using ValueOf = std::optional<double> (*)(const SecondarySink& sink);
+
+Measure SinkMeasure(std::string_view name, std::string_view text, ValueOf value_of) {
+  const TermsOf terms_of = [value_of](const AuditUnit& unit) {
+    Terms terms;
+    for (const SecondarySink& sink : unit.sinks) {
+      const std::optional<double> value = value_of(sink);
+      if (!value) continue;
+      terms.above += *value;
+      terms.below += 1;
+    }
+    return terms;
+  };
+  Measure measure = RatioMeasure(name, text, terms_of);
+  measure.basis = Basis::kSinks;
+  measure.count = [terms_of](const MeasureOptions&, UnitSpan units) {
+    double count = 0;
+    for (const AuditUnit* unit : units) count += terms_of(*unit).below;
+    return static_cast<int64_t>(count);
   };
   return measure;
 }
@@ -102,6 +127,11 @@ void AddNumberMeasures(std::vector<Measure>& measures) {
         return Terms{.above = 1000 * static_cast<double>(unit.sinks.size()),
                      .below = static_cast<double>(unit.tokens)};
       }));
+  measures.push_back(SinkMeasure("secondary_score", "mean score of the secondary sinks",
+                                 [](const SecondarySink& sink) { return sink.score; }));
+  measures.push_back(
+      SinkMeasure("secondary_norm", "mean MLP norm of the secondary sinks",
+                  [](const SecondarySink& sink) { return std::optional<double>(sink.mlp_norm); }));
   measures.push_back(OutlierMeasure());
   for (size_t i = 0; i < SampleNumbers().size(); ++i) {
     const SampleNumber& number = SampleNumbers()[i];

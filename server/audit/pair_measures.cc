@@ -165,9 +165,12 @@ void AddPairMeasures(std::vector<Measure>& measures) {
     measure.compare = [&row](const MeasureOptions&, UnitSpan candidate, UnitSpan baseline) {
       return Compare(row, candidate, baseline);
     };
-    measure.pair_terms = [&row](const AuditUnit& candidate, const AuditUnit& baseline) {
-      return PairTerms{.candidate = row.terms(candidate, baseline), .baseline = {}};
+    measure.weighted_pairs = [&row](const MeasureOptions&, std::span<const UnitPair> pairs) {
+      std::vector<Terms> terms;
+      for (const auto& [mine, theirs] : pairs) terms.push_back(row.terms(*mine, *theirs));
+      return WeightedRatio(std::move(terms));
     };
+    measure.of_pairs = true;
     measures.push_back(std::move(measure));
   }
 }

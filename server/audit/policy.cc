@@ -56,7 +56,7 @@ absl::Status ReadMeasure(const YamlMap& map, Rule& rule) {
                                   "measures of secondary sinks"));
   SINKD_RETURN_IF_ERROR(
       CheckFits(map, "min_share", measure.has_share, measure, "new_levels and lost_levels"));
-  SINKD_RETURN_IF_ERROR(CheckFits(map, "test", !measure.of_pairs(), measure,
+  SINKD_RETURN_IF_ERROR(CheckFits(map, "test", !measure.of_pairs, measure,
                                   "measures that do not compare sample by sample"));
   for (const std::string_view field : {"y", "form"}) {
     SINKD_RETURN_IF_ERROR(
@@ -132,8 +132,8 @@ absl::Status CheckDraws(const YamlMap& map, const Policy& policy) {
   const double needed = static_cast<double>(tests) / policy.alpha;
   if (static_cast<double>(policy.draws) >= needed) return absl::OkStatus();
   return map.Bad("draws",
-                 StrCat("cannot tell anything apart: ", tests, " tests at alpha ", policy.alpha,
-                        " need at least ", std::ceil(needed), " draws"),
+                 StrCat("are too few: ", tests, " tests at alpha ", policy.alpha, " need at least ",
+                        std::ceil(needed), " draws"),
                  "raise draws or alpha, or test less");
 }
 

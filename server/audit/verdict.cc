@@ -1,5 +1,7 @@
 #include "server/audit/verdict.h"
 
+#include <cmath>
+
 #include "server/base/str_cat.h"
 
 namespace sinkd {
@@ -28,6 +30,14 @@ std::string Beyond(const Rule& rule, double judged) {
   return "";
 }
 
+// Whether the interval holds values within the limits, so that the change may be smaller than it
+// looks.
+bool ReachesWithin(const Rule& rule, const Finding& finding) {
+  if (!finding.interval || !HasLimits(rule)) return false;
+  return finding.interval->upper >= rule.at_least.value_or(-HUGE_VAL) &&
+         finding.interval->lower <= rule.at_most.value_or(HUGE_VAL);
+}
+
 std::string TestText(const Finding& finding, double alpha) {
   return StrCat("p ", *finding.p, ", ", *finding.adjusted_p, " corrected, is ",
                 *finding.adjusted_p < alpha ? "under " : "not under ", alpha);
@@ -52,8 +62,7 @@ std::string LimitText(const Rule& rule, double alpha) {
   if (rule.at_least && rule.at_most) text += " and ";
   if (rule.at_most) text += StrCat("at most ", *rule.at_most);
   if (!rule.test) return text;
-  if (!HasLimits(rule)) return StrCat("not told apart at ", alpha);
-  return StrCat(text, ", or not told apart at ", alpha);
+  return StrCat(text, text.empty() ? "" : ", or ", "p at least ", alpha);
 }
 
 RuleResult Judge(const Rule& rule, const Finding& finding, double alpha) {
@@ -76,8 +85,12 @@ RuleResult Judge(const Rule& rule, const Finding& finding, double alpha) {
     Add(result.reason, LimitReason(rule, finding));
   }
   if (rule.test) {
-    failed = failed && *finding.adjusted_p < alpha;
     Add(result.reason, TestText(finding, alpha));
+    if (failed && ReachesWithin(rule, finding)) {
+      failed = false;
+      Add(result.reason, "its interval reaches into the limits");
+    }
+    failed = failed && *finding.adjusted_p < alpha;
   }
   Add(result.reason, finding.detail);
   result.verdict = failed ? Verdict::kFail : Verdict::kPass;

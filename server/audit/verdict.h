@@ -43,7 +43,7 @@ struct RuleResult {
   int64_t baseline_n = 0;
 };
 
-// "difference at most 0.05, told apart at 0.05".
+// "difference at most 0.05, or p at least 0.05".
 std::string LimitText(const Rule& rule, double alpha);
 
 RuleResult Judge(const Rule& rule, const Finding& finding, double alpha);

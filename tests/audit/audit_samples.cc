@@ -32,7 +32,7 @@ v1::SampleRecord ReadSample(const nlohmann::json& json) {
   record.set_sample_id(json.at("id"));
   record.mutable_primary()->set_score(json.at("primary_score"));
   record.mutable_primary()->set_state_norm(json.at("primary_norm"));
-  record.mutable_outliers()->set_count(1);  // as models have them; one of none has no ratio
+  record.mutable_outliers()->set_count(0);
   AddCurves(record, json.at("weakest"), record.primary().state_norm());
   for (const nlohmann::json& each : json.at("sinks")) {
     v1::Sink& sink = *record.add_sinks();

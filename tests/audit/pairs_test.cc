@@ -20,6 +20,7 @@ using testing::ReadPolicyOrDie;
 
 AuditUnit ReadUnit(const json& side, uint64_t key) {
   AuditUnit unit{.key = key, .samples = 1, .tokens = side.at("tokens")};
+  unit.layers = {{side.at("weakest")}, {}};
   const json& primary = side.at("primary");
   unit.primaries.push_back(
       {.position = primary[0], .window_start = primary[1], .window_end = primary[2]});
@@ -46,11 +47,15 @@ std::vector<const AuditUnit*> PointersTo(const std::vector<AuditUnit>& units) {
   return pointers;
 }
 
+Quantity QuantityOf(const std::string& of) {
+  if (of == "ratio") return Quantity::kRatio;
+  return of == "difference" ? Quantity::kDifference : Quantity::kValue;
+}
+
 double ValueOf(const Measure& measure, Quantity of, UnitSpan candidate, UnitSpan baseline) {
   if (measure.of_two()) return measure.compare({}, candidate, baseline).value.value();
   return Compared(of, measure.read({}, candidate).value.value(),
-                  measure.read({}, baseline).value.value())
-      .value();
+                  measure.read({}, baseline).value.value());
 }
 
 TEST(PairsTest, ValuesAndIntervalsAreThoseOfNumpy) {
@@ -62,15 +67,16 @@ TEST(PairsTest, ValuesAndIntervalsAreThoseOfNumpy) {
   }
   const auto mine = PointersTo(candidate);
   const auto theirs = PointersTo(baseline);
-  std::vector<PairedValue> values;
+  const std::vector<UnitPair> pairs = PairsOf(mine, theirs);
+  std::vector<WeightedValue> values;
   for (const json& each : oracle.at("expected")) {
-    const std::string of = each.at("of");
-    values.push_back({.measure = &MeasureOf(each.at("measure")),
-                      .of = of == "ratio"        ? Quantity::kRatio
-                            : of == "difference" ? Quantity::kDifference
-                                                 : Quantity::kValue});
+    const Measure& measure = MeasureOf(each.at("measure"));
+    values.push_back(measure.of_two()
+                         ? measure.weighted_pairs({}, pairs)
+                         : WeightedComparison(QuantityOf(each.at("of")), measure.weighted({}, mine),
+                                              measure.weighted({}, theirs)));
   }
-  const auto intervals = PairedIntervals(values, PairsOf(mine, theirs), oracle.at("draws"),
+  const auto intervals = PairedIntervals(values, pairs.size(), oracle.at("draws"),
                                          oracle.at("seed"), [] { return false; });
   ASSERT_TRUE(intervals.ok()) << intervals.status();
   for (size_t i = 0; i < values.size(); ++i) {
@@ -78,7 +84,9 @@ TEST(PairsTest, ValuesAndIntervalsAreThoseOfNumpy) {
     SCOPED_TRACE(expected.dump());
     const auto near = [](double value) { return 1e-12 * std::max(1.0, std::abs(value)); };
     const double value = expected.at("value");
-    EXPECT_NEAR(ValueOf(*values[i].measure, values[i].of, mine, theirs), value, near(value));
+    EXPECT_NEAR(
+        ValueOf(MeasureOf(expected.at("measure")), QuantityOf(expected.at("of")), mine, theirs),
+        value, near(value));
     ASSERT_TRUE(intervals->at(i).has_value());
     const double lower = expected.at("interval")[0], upper = expected.at("interval")[1];
     EXPECT_NEAR(intervals->at(i)->lower, lower, near(lower));
@@ -117,11 +125,37 @@ TEST(PairsTest, WhatHasNoPairsIsNotEnoughData) {
   EXPECT_EQ(Only(rule, Samples(30, {{10, 6}}), others).reason,
             "0 samples in both sets; the rule asks for 20");
   EXPECT_THAT(Only(rule, Samples(30, {}), Samples(30, {})).reason,
-              HasSubstr("0 secondary sinks that tell in the baseline"));
+              HasSubstr("0 usable secondary sinks in the baseline"));
   const RuleResult none =
       Only("measure: moved_secondary, at_most: 1", Samples(30, {}), Samples(30, {{10, 6}}));
   EXPECT_EQ(none.verdict, Verdict::kNotEnoughData);
   EXPECT_EQ(none.reason, "the sets share no such sinks");
+}
+
+TEST(PairsTest, ATestedRuleFailsOnlyIfItsWholeIntervalIsOutside) {
+  // A quarter of the samples has a score of 0.8 instead of 0.5: the mean is 1.15 times as large,
+  // and ten differing pairs have p = 2^-9. From 5 to 16 of 40 (scipy.stats.binom.ppf(0.025),
+  // (0.975)) make an interval of 1.075 to 1.24.
+  Evidence baseline(0), candidate(0);
+  for (int i = 0; i < 40; ++i) {
+    v1::SampleRecord record = MakeSample({});
+    baseline.Add(std::to_string(i), record);
+    if (i < 10) record.mutable_primary()->set_score(0.8);
+    candidate.Add(std::to_string(i), record);
+  }
+  const std::string rule = "measure: primary_score, of: ratio, test: true, at_most: ";
+  const RuleResult failed = Only(rule + "1.05", candidate, baseline);
+  EXPECT_EQ(failed.verdict, Verdict::kFail);
+  EXPECT_NEAR(failed.interval->lower, 1.075, 0.02);
+  EXPECT_NEAR(failed.interval->upper, 1.24, 0.02);
+  const RuleResult passed = Only(rule + "1.1", candidate, baseline);
+  EXPECT_EQ(passed.verdict, Verdict::kPass);
+  EXPECT_LT(*passed.adjusted_p, 0.05);
+  EXPECT_THAT(passed.reason, HasSubstr("ratio 1.15 is over 1.1"));
+  EXPECT_THAT(passed.reason, HasSubstr("its interval reaches into the limits"));
+  EXPECT_EQ(Only("measure: primary_score, of: ratio, at_most: 1.1", candidate, baseline).verdict,
+            Verdict::kFail)
+      << "limits alone";
 }
 
 TEST(PairsTest, AnIntervalNeedsTheSameSamples) {

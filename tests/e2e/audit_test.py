@@ -17,12 +17,12 @@ import yaml
 from tests.e2e import model_root
 from tests.e2e.model_root import ModelRoot
 from tests.e2e.sinkd_process import PATIENCE, Programs, SinkdProcess, main, wait_until
-from tests.testing import audit_samples, planted
+from tests.testing import audit_samples, noisy_copy, planted
 
 POLICIES = pathlib.Path(__file__).parents[2] / "deploy/policies"
 GATE, SMOKE = POLICIES / "release-gate.yaml", POLICIES / "smoke.yaml"
 QUANTIZED = POLICIES / "quantized-release.yaml"
-COPIES = 3  # of the planted samples, each a sample of its own
+COPIES = 4  # of the planted samples, each a sample of its own
 
 
 def prompts():
@@ -50,11 +50,17 @@ def setUpModule():
     unittest.addModuleCleanup(Setting.server.stop)
     Setting.prompts = Setting.folder / "prompts.jsonl"
     Setting.prompts.write_text("".join(json.dumps(each) + "\n" for each in prompts()))
-    for name in audit_samples.SETS:
-        sinkctl("load", name, "-q")
-        sinkctl("analyze", name, "--all", "--input", Setting.prompts, "--run", name,
-                "--label", f"set={name}", "--summary-only", "-q")
-        sinkctl("unload", name)
+    noisy_copy.write_copy(root.path / "table", root.path / "noisy", 1e-3)
+    for name in (*audit_samples.SETS, "noisy"):
+        make_run(name, name)
+    make_run("table", "bfloat16", "--compute-type", "bfloat16")
+
+
+def make_run(model, run, *load):
+    sinkctl("load", model, *load, "-q")
+    sinkctl("analyze", model, "--all", "--input", Setting.prompts, "--run", run,
+            "--label", f"set={run}", "--summary-only", "-q")
+    sinkctl("unload", model)
 
 
 def call(*arguments, text=None):
@@ -103,6 +109,16 @@ class AuditTest(unittest.TestCase):
         samples = len(list(prompts()))
         self.assertEqual((answer["candidateSamples"], answer["baselineSamples"]),
                          (str(samples), str(samples)))
+
+    def test_passes_the_same_model_in_other_numbers(self):
+        self.assertEqual(len(list(prompts())), 60)
+        for policy in (GATE, QUANTIZED):
+            for candidate in ("bfloat16", "noisy"):
+                with self.subTest(f"{candidate} by {policy.name}"):
+                    answer, verdicts = self.verdicts(0, "--candidate", candidate, policy=policy)
+                    self.assertEqual(set(verdicts.values()), {"VERDICT_PASS"})
+                    norm = next(rule for rule in answer["rules"] if rule["measure"] == "primary_norm")
+                    self.assertNotEqual(norm["value"], norm["baselineValue"])
 
     def test_names_a_level_that_moved(self):
         failed = self.failed("moved")

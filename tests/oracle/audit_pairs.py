@@ -3,11 +3,14 @@
     python -m tests.oracle.audit_pairs OUT_DIR    writes OUT_DIR/pairs.json
 """
 
+import collections
 import json
 import pathlib
 import sys
 
 import numpy as np
+import scipy.spatial
+import scipy.stats
 
 from tests.oracle.analysis_traces import MersenneTwister64, draw, interval
 
@@ -31,7 +34,8 @@ def make_pair(rng):
         sides["candidate"] += [other] if rng.random() < 0.8 else []
     end = 12 if rng.random() < 0.9 else 11
     return {side: {"tokens": tokens, "primary": [0, 2, end if side == "candidate" else 12],
-                   "sinks": sinks} for side, sinks in sides.items()}
+                   "weakest": int(rng.integers(3, 6)), "sinks": sinks}
+            for side, sinks in sides.items()}
 
 
 def shared(pair):
@@ -70,6 +74,38 @@ def density(pairs, side):
         pair[side]["tokens"] for pair in pairs)
 
 
+def compared(of, value):
+    def compare(pairs):
+        candidate, baseline = (value([pair[side] for pair in pairs]) for side in SIDES)
+        return candidate / baseline if of == "ratio" else candidate - baseline
+    return compare
+
+
+def mean_of(name):
+    return lambda samples: float(np.mean([sink[name] for sample in samples
+                                          for sink in sample["sinks"] if sink[name] is not None]))
+
+
+def line(samples):
+    """Of scores on the logarithm of norms."""
+    points = [(np.log(sink["norm"]), sink["score"]) for sample in samples
+              for sink in sample["sinks"] if sink["score"] is not None]
+    return scipy.stats.linregress(*zip(*points))
+
+
+def most_frequent(samples):
+    return float(np.bincount([sample["weakest"] for sample in samples]).argmax())
+
+
+def level_divergence(pairs):
+    counts = [collections.Counter(tuple(sink["level"]) for pair in pairs
+                                  for sink in pair[side]["sinks"]) for side in SIDES]
+    levels = sorted(set().union(*counts))
+    shares = [[each[level] for level in levels] for each in counts]
+    return float(scipy.spatial.distance.jensenshannon(*shares, base=2) ** 2)
+
+
+SIDES = ("candidate", "baseline")
 MEASURES = {
     ("moved_primary", "value"): lambda pairs: float(np.mean(
         [pair["candidate"]["primary"] != pair["baseline"]["primary"] for pair in pairs])),
@@ -84,6 +120,14 @@ MEASURES = {
         lambda pairs: density(pairs, "candidate") - density(pairs, "baseline"),
     ("secondary_per_1000_tokens", "ratio"):
         lambda pairs: density(pairs, "candidate") / density(pairs, "baseline"),
+    ("secondary_score", "ratio"): compared("ratio", mean_of("score")),
+    ("secondary_norm", "difference"): compared("difference", mean_of("norm")),
+    ("regression_slope", "difference"):
+        compared("difference", lambda samples: float(line(samples).slope)),
+    ("regression_r_squared", "difference"):
+        compared("difference", lambda samples: float(line(samples).rvalue ** 2)),
+    ("weakest_attention_layer", "difference"): compared("difference", most_frequent),
+    ("level_divergence", "value"): level_divergence,
 }
 
 

@@ -17,6 +17,8 @@ const measures: [string, string, Form][] = [
   ['weakest_primary_attention', 'least attention to the primary sink', 'difference'],
   ['regression_slope', 'slope of score by ln norm', 'difference'],
   ['level_divergence', 'divergence of the levels, bits', 'test'],
+  ['secondary_score', 'mean score of the secondary sinks', 'difference'],
+  ['secondary_norm', 'mean MLP norm of the secondary sinks', 'difference'],
   ['score_distribution', 'distance of the distributions of scores', 'test'],
   ['norm_distribution', 'distance of the distributions of MLP norms', 'test'],
   ['moved_primary', 'share of samples whose primary sink moved', 'pairs'],
