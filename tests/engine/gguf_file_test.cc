@@ -301,7 +301,7 @@ INSTANTIATE_TEST_SUITE_P(
                  {"general.architecture is missing"}},
         BadModel{"OtherArchitecture",
                  GgufBytes().String("general.architecture", "mamba"),
-                 {"general.architecture is mamba", "llama, olmo2, phi3, qwen2"}},
+                 {"general.architecture is mamba", "olmo2, olmoe, phi2, phi3"}},
         BadModel{"ArchitectureNotText",
                  GgufBytes().Number("general.architecture", 1),
                  {"general.architecture is not a string"}},
@@ -425,6 +425,40 @@ TEST_F(Folder, TwoNamesOfOneTensorAreRefused) {
                           .Data(64)
                           .File());
   ExpectRefusal(Checkpoint::Open(path_).status(), {"output_norm.weight", "model.norm.weight"});
+}
+
+// Of a mixture whose experts' gates and up projections make one tensor of the checkpoint.
+GgufBytes GraniteMoe() {
+  GgufBytes bytes;
+  bytes.String("general.architecture", "granitemoe")
+      .Number("granitemoe.attention.head_count", 2)
+      .Number("granitemoe.expert_count", 2);
+  return bytes;
+}
+
+TEST_F(Folder, TensorsThatDoNotMakeOneTogetherAreRefused) {
+  const std::string gate = "blk.0.ffn_gate_exps.weight", up = "blk.0.ffn_up_exps.weight";
+  const auto open = [this](const GgufBytes& bytes) {
+    return GgufSource::Open(Write("model.gguf", bytes.File())).status();
+  };
+  ExpectRefusal(open(GraniteMoe().Tensor(gate, {4, 2, 2}, kF32, 0).Data(64)),
+                {gate, "is there without the one that belongs to it"});
+  ExpectRefusal(
+      open(GraniteMoe().Tensor(gate, {4, 2, 2}, kF32, 0).Tensor(up, {4, 2, 1}, kF32, 64).Data(96)),
+      {"differs in shape from the one that belongs to it"});
+  ExpectRefusal(open(GraniteMoe().Tensor(gate, {8}, kF32, 0).Tensor(up, {8}, kF32, 32).Data(64)),
+                {"has 1 axes, not 2 or 3"});
+}
+
+TEST_F(Folder, KeysAndValuesThatDifferInRankAreRefused) {
+  GgufBytes bytes;
+  bytes.String("general.architecture", "deepseek2")
+      .Number("deepseek2.expert_count", 2)
+      .Tensor("blk.0.attn_k_b.weight", {2, 4, 2}, kF32, 0)
+      .Tensor("blk.0.attn_v_b.weight", {8, 1, 2}, kF32, 64)
+      .Data(128);
+  ExpectRefusal(GgufSource::Open(Write("model.gguf", bytes.File())).status(),
+                {"does not fit the one that belongs to it, by heads and rank"});
 }
 
 TEST_F(Folder, ReadingAnyRangeGivesThatPartOfTheWhole) {

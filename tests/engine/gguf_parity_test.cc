@@ -26,10 +26,20 @@ fs::path Gguf() {
   return OracleFolder() / "gguf";
 }
 
-nlohmann::json Index() {
-  std::ifstream file(Gguf() / "index.json");
-  EXPECT_TRUE(file) << "the oracle did not write index.json";
+nlohmann::json Index(const fs::path& folder = Gguf()) {
+  std::ifstream file(folder / "index.json");
+  EXPECT_TRUE(file) << "the oracle did not write " << folder / "index.json";
   return nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+}
+
+// Folders that hold one model as gguf/ and as hf/.
+std::vector<fs::path> Models() {
+  std::vector<fs::path> models;
+  for (const fs::path& folder : {Gguf(), OracleFolder() / "gguf_models"}) {
+    const nlohmann::json index = Index(folder);
+    for (const std::string name : index["models"]) models.push_back(folder / "models" / name);
+  }
+  return models;
 }
 
 // All values of a tensor as float32; empty when it cannot be read.
@@ -88,11 +98,11 @@ float LargestDifference(const Checkpoint& checkpoint, const Checkpoint& expected
 }
 
 TEST(GgufParity, AModelsTensorsEqualThoseOfItsSafetensorsForm) {
-  const nlohmann::json index = Index();
-  for (const std::string name : index["models"]) {
-    const auto checkpoint = Checkpoint::Open(Gguf() / "models" / name / "gguf");
-    const auto expected = Checkpoint::Open(Gguf() / "models" / name / "hf");
-    ASSERT_TRUE(checkpoint.ok()) << checkpoint.status();
+  for (const fs::path& model : Models()) {
+    const std::string name = model.filename();
+    const auto checkpoint = Checkpoint::Open(model / "gguf");
+    const auto expected = Checkpoint::Open(model / "hf");
+    ASSERT_TRUE(checkpoint.ok()) << name << ": " << checkpoint.status();
     ASSERT_TRUE(expected.ok()) << expected.status();
     EXPECT_EQ(checkpoint->tensors().size(), expected->tensors().size()) << name;
     const float difference = LargestDifference(*checkpoint, *expected);
@@ -107,15 +117,14 @@ TEST(GgufParity, AModelComputesWhatItsSafetensorsFormDoes) {
   TokenIds ids(256);
   for (size_t t = 0; t < ids.size(); ++t) ids[t] = static_cast<int32_t>((1 + 37 * t) % 300);
   const std::vector<TokenIds> batch = {ids};
-  const nlohmann::json index = Index();
-  for (const std::string name : index["models"]) {
+  for (const fs::path& folder : Models()) {
+    const std::string name = folder.filename();
     std::vector<Trace> traces;
     std::vector<ModelInfo> infos;
     for (const char* form : {"gguf", "hf"}) {
-      const auto model =
-          Model::Load(Gguf() / "models" / name / form, {.compute_type = ComputeType::kFloat32});
+      const auto model = Model::Load(folder / form, {.compute_type = ComputeType::kFloat32});
       ASSERT_TRUE(model.ok()) << name << ": " << model.status();
-      EXPECT_TRUE((*model)->info().warnings.empty()) << name;
+      EXPECT_THAT((*model)->info().warnings, ::testing::IsEmpty()) << name << " " << form;
       infos.push_back((*model)->info());
       auto run = (*model)->Run(batch, {});
       ASSERT_TRUE(run.ok()) << run.status();

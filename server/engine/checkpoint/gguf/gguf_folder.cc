@@ -82,6 +82,11 @@ absl::StatusOr<GgufArchitecture> ArchitectureOf(const GgufFile& file) {
   for (const GgufArchitecture& known : GgufArchitectures()) {
     named = named || known.name == name;
     if (known.name != name || known.mixture != (count > 0)) continue;
+    if (!known.marker.empty()) {
+      SINKD_ASSIGN_OR_RETURN(const int64_t value,
+                             metadata.IntegerOr(StrCat(name, ".", known.marker), 0));
+      if (known.marked == 0 ? value == 0 : value != known.marked) continue;
+    }
     const std::string causal = StrCat(name, ".attention.causal");
     SINKD_ASSIGN_OR_RETURN(const bool looks_back, metadata.FlagOr(causal, true));
     if (!looks_back) {

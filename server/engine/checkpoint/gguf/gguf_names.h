@@ -3,6 +3,7 @@
 // Thread-safety: pure functions.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,12 +14,24 @@ namespace sinkd {
 // interleaved, as the rotary embedding of the original weights pairs channels.
 enum class GgufRows { kAsTheyAre, kQueryHeads, kKeyHeads };
 
+// How stored tensors, two of them but for kTransposed, make one of a checkpoint.
+enum class GgufJoin {
+  kNone,
+  kHalves,         // the rows of the first, then those of the second; expert by expert
+  kPairs,          // columns are the rows of both in turns; of vectors, their values in turns
+  kTransposed,     // expert by expert
+  kKeysAndValues,  // by head: the transposed matrix of the first, then that of the second
+};
+
 struct GgufArchitecture {
   std::string_view name;        // general.architecture
   std::string_view model_type;  // of config.json
   bool interleaved = false;     // rows of q and k
   bool mixture = false;         // of experts
   bool norms_plus_one = false;  // weights of norms are stored with 1 added
+  // Of several rows with one name, the first that fits: this key is `marked`, or 0 for any but 0.
+  std::string_view marker;
+  int64_t marked = 0;
 };
 
 std::span<const GgufArchitecture> GgufArchitectures();
@@ -29,6 +42,8 @@ struct GgufName {
   std::string name;
   GgufRows rows = GgufRows::kAsTheyAre;
   bool plus_one = false;  // 1 is to be taken from its values
+  GgufJoin join = GgufJoin::kNone;
+  bool second_part = false;
 };
 
 GgufName TranslateGgufName(const GgufArchitecture& architecture, std::string_view name);

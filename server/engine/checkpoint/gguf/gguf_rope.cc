@@ -92,6 +92,10 @@ absl::StatusOr<Json> ReadFactors(const GgufFile& file, const GgufTensor& tensor,
 absl::StatusOr<Json> ReadYarn(const GgufMetadata& metadata, const std::string& prefix,
                               double factor) {
   Json yarn = {{"rope_type", "yarn"}, {"factor", factor}};
+  const auto refuse = [&metadata](std::string_view key) {
+    return metadata.Error(key, "changes YaRN in a way that cannot be read from GGUF",
+                          kUseCheckpoint);
+  };
   const std::string original = prefix + "original_context_length";
   if (metadata.Has(original)) {
     SINKD_ASSIGN_OR_RETURN(yarn["original_max_position_embeddings"], metadata.Integer(original));
@@ -102,15 +106,17 @@ absl::StatusOr<Json> ReadYarn(const GgufMetadata& metadata, const std::string& p
     if (!metadata.Has(prefix + key)) continue;
     SINKD_ASSIGN_OR_RETURN(yarn[name], metadata.Number(prefix + key));
   }
-  for (const char* key :
-       {"attn_factor", "yarn_attn_factor", "yarn_ext_factor", "yarn_log_multiplier"}) {
+  // DeepSeek's: a tenth of mscale_all_dim, which mscale equals in all published models.
+  const std::string logarithm = prefix + "yarn_log_multiplier";
+  if (metadata.Has(logarithm)) {
+    SINKD_ASSIGN_OR_RETURN(const double value, metadata.Number(logarithm));
+    if (value != 0 && !prefix.starts_with("deepseek2.")) return refuse(logarithm);
+    if (value != 0) yarn["mscale"] = yarn["mscale_all_dim"] = 10 * value;
+  }
+  for (const char* key : {"attn_factor", "yarn_attn_factor", "yarn_ext_factor"}) {
     if (!metadata.Has(prefix + key)) continue;
     SINKD_ASSIGN_OR_RETURN(const double value, metadata.Number(prefix + key));
-    const bool neutral = value == (std::string_view(key) == "yarn_log_multiplier" ? 0.0 : 1.0);
-    if (!neutral) {
-      return metadata.Error(prefix + key, "changes YaRN in a way that cannot be read from GGUF",
-                            kUseCheckpoint);
-    }
+    if (value != 1) return refuse(prefix + key);
   }
   return yarn;
 }

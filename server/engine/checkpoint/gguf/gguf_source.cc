@@ -42,6 +42,15 @@ void TakeOneAway(char* values, int64_t bytes) {
   }
 }
 
+// Converters leave out axes of length 1.
+std::vector<int64_t> CheckpointShape(std::string_view name, std::vector<int64_t> shape) {
+  const bool row = shape.size() == 1 && (name.ends_with("shared_expert_gate.weight") ||
+                                         name.ends_with("moe_statics.e_score_correction_bias"));
+  if (row) shape.insert(shape.begin(), 1);
+  if (shape.size() == 2 && name.ends_with("conv.conv.weight")) shape.insert(shape.begin() + 1, 1);
+  return shape;
+}
+
 }  // namespace
 
 absl::StatusOr<GgufSource> GgufSource::Open(const std::filesystem::path& path,
@@ -62,15 +71,28 @@ absl::Status GgufSource::Error(std::string_view tensor, std::string_view what) c
 absl::Status GgufSource::AddTensors() {
   SINKD_ASSIGN_OR_RETURN(const GgufArchitecture architecture, ArchitectureOf(file_));
   const std::string prefix(architecture.name);
-  SINKD_ASSIGN_OR_RETURN(const int64_t heads,
-                         file_.metadata().Integer(prefix + ".attention.head_count"));
-  SINKD_ASSIGN_OR_RETURN(const int64_t kv_heads,
-                         file_.metadata().IntegerOr(prefix + ".attention.head_count_kv", heads));
+  int64_t heads = 0, kv_heads = 0;
+  if (architecture.interleaved) {
+    SINKD_ASSIGN_OR_RETURN(heads, file_.metadata().Integer(prefix + ".attention.head_count"));
+    SINKD_ASSIGN_OR_RETURN(kv_heads,
+                           file_.metadata().IntegerOr(prefix + ".attention.head_count_kv", heads));
+  }
+  std::map<std::string, Parts> joined;
   for (const auto& [name, tensor] : file_.tensors()) {
     if (name == kRopeFactors || name == kShortFactors || name == kLongFactors) {
       continue;  // part of the configuration
     }
     const GgufName target = TranslateGgufName(architecture, name);
+    if (target.join != GgufJoin::kNone) {
+      Parts& parts = joined[target.name];
+      parts.join = tensor.shape.size() == 2 && target.join == GgufJoin::kTransposed
+                       ? GgufJoin::kNone  // the biases of experts
+                       : target.join;
+      parts.name = name;
+      parts.tensors.insert(target.second_part ? parts.tensors.end() : parts.tensors.begin(),
+                           tensor);
+      continue;
+    }
     const int64_t interleaved = target.rows == GgufRows::kAsTheyAre    ? 0
                                 : target.rows == GgufRows::kQueryHeads ? heads
                                                                        : kv_heads;
@@ -81,17 +103,43 @@ absl::Status GgufSource::AddTensors() {
                               ? AddExperts(name, tensor, target)
                               : Add(name, tensor, target, interleaved));
   }
+  for (const auto& [target, parts] : joined) SINKD_RETURN_IF_ERROR(AddJoined(target, parts));
+  return absl::OkStatus();
+}
+
+absl::Status GgufSource::AddJoined(const std::string& target, const Parts& parts) {
+  if (parts.join == GgufJoin::kNone) {
+    return Add(parts.name, parts.tensors.front(), {.name = target}, 0);
+  }
+  absl::StatusOr<GgufJoined> joined = JoinGguf(parts.join, parts.tensors);
+  if (!joined.ok()) return Error(parts.name, std::string(joined.status().message()));
+  TensorEntry entry{.dtype = "F32",
+                    .shape = joined->shape,
+                    .offset = parts.tensors.front().offset,
+                    .bytes = joined->groups * joined->group_values * 4};
+  for (const GgufTensor& part : parts.tensors) {
+    entry.stored_bytes += part.bytes;
+    if (part.type->type != GgufType::kF32) entry.stored_as = StrCat("gguf ", part.type->name);
+  }
+  if (!tensors_.emplace(target, std::move(entry)).second) {
+    return Error(parts.name, StrCat("has the meaning of another one, ", target));
+  }
+  joined_.emplace(target, *std::move(joined));
   return absl::OkStatus();
 }
 
 // The matrices of all experts lie one after the other.
 absl::Status GgufSource::AddExperts(const std::string& name, const GgufTensor& tensor,
                                     const GgufName& target) {
-  const int64_t count = tensor.shape.empty() ? 0 : tensor.shape.front();
-  if (tensor.shape.size() != 3 || count < 1 || tensor.bytes % count != 0) {
-    return Error(name, "is not one matrix for each expert");
-  }
+  const bool norms = target.name.ends_with("norms.{}.weight");  // of heads
+  const size_t axes = norms ? 2 : 3;
   GgufTensor own = tensor;
+  if (norms && own.shape.size() == 1) own.shape.insert(own.shape.begin(), 1);
+  const int64_t count = own.shape.empty() ? 0 : own.shape.front();
+  if (own.shape.size() != axes || count < 1 || tensor.bytes % count != 0) {
+    return Error(name,
+                 norms ? "is not one vector for each head" : "is not one matrix for each expert");
+  }
   own.shape.erase(own.shape.begin());
   own.bytes /= count;
   for (int64_t e = 0; e < count; ++e) {
@@ -116,10 +164,7 @@ absl::Status GgufSource::Add(const std::string& name, const GgufTensor& tensor,
                     .shape = tensor.shape,
                     .offset = tensor.offset,
                     .bytes = stored.rows * stored.out_bytes};
-  // A vector there, a matrix of one row here.
-  if (absl::EndsWith(target.name, "shared_expert_gate.weight") && entry.shape.size() == 1) {
-    entry.shape.insert(entry.shape.begin(), 1);
-  }
+  entry.shape = CheckpointShape(target.name, tensor.shape);
   if (!IsPlain(*tensor.type)) {
     entry.stored_as = StrCat("gguf ", tensor.type->name);
     entry.stored_bytes = stored.rows * stored.row_bytes;
@@ -198,6 +243,15 @@ absl::Status GgufSource::ReadHeadRows(const Stored& stored, int64_t first, int64
 
 absl::Status GgufSource::Read(std::string_view tensor, int64_t offset, int64_t bytes,
                               void* out) const {
+  const auto joined = joined_.find(tensor);
+  if (joined != joined_.end()) {
+    const GgufJoined& groups = joined->second;
+    return ReadByRows({.rows = groups.groups, .row_bytes = groups.group_values * 4}, offset, bytes,
+                      out, [&](int64_t first, int64_t count, void* rows) {
+                        return ReadGgufGroups(file_, groups, first, count,
+                                              static_cast<float*>(rows));
+                      });
+  }
   const auto found = stored_.find(tensor);
   if (found == stored_.end()) return Error(tensor, "is not in the file");
   const Stored& stored = found->second;

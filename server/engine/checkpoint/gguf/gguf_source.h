@@ -11,10 +11,12 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <absl/status/statusor.h>
 
 #include "server/engine/checkpoint/gguf/gguf_file.h"
+#include "server/engine/checkpoint/gguf/gguf_joined.h"
 #include "server/engine/checkpoint/gguf/gguf_names.h"
 #include "server/engine/checkpoint/tensor_source.h"
 
@@ -45,6 +47,13 @@ class GgufSource final : public TensorSource {
     bool plus_one = false;  // float32 values with 1 added
   };
 
+  // Stored tensors that make one of the checkpoint.
+  struct Parts {
+    GgufJoin join = GgufJoin::kNone;
+    std::string name;  // of one of them, for errors
+    std::vector<GgufTensor> tensors;
+  };
+
   explicit GgufSource(GgufFile file) : file_(std::move(file)) {}
   absl::Status AddTensors();
   // `interleaved`: how many heads have their rows in another order; 0 for none.
@@ -52,6 +61,7 @@ class GgufSource final : public TensorSource {
                    int64_t interleaved);
   absl::Status AddExperts(const std::string& name, const GgufTensor& tensor,
                           const GgufName& target);
+  absl::Status AddJoined(const std::string& target, const Parts& parts);
   absl::StatusOr<Stored> Describe(std::string_view name, const GgufTensor& tensor,
                                   int64_t heads) const;
   absl::Status ReadRows(const Stored& stored, int64_t first, int64_t count, char* out) const;
@@ -60,7 +70,8 @@ class GgufSource final : public TensorSource {
 
   GgufFile file_;
   TensorMap tensors_;
-  std::map<std::string, Stored, std::less<>> stored_;  // by the same names
+  std::map<std::string, Stored, std::less<>> stored_;  // by the same names, or here:
+  std::map<std::string, GgufJoined, std::less<>> joined_;
 };
 
 }  // namespace sinkd
