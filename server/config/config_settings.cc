@@ -115,8 +115,8 @@ absl::Status ApplyLoad(const Given& given, Config& config) {
     return BadValue(
         given,
         "a model id: 1 to 64 lower-case letters, digits, '.', '_' or '-', the first one "
-        "a letter or digit",
-        "name a folder directly under the model root");
+        "a letter or digit, and @REVISION or nothing",
+        "name a folder directly under the model root, or one of a Hugging Face cache there");
   }
   config.load.push_back(given.value);
   return absl::OkStatus();

@@ -21,9 +21,27 @@ bool IsIdPart(char c) {
 
 }  // namespace
 
+bool IsModelFolderName(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxIdBytes && IsIdStart(name.front()) &&
+         std::all_of(name.begin(), name.end(), IsIdPart);
+}
+
+bool IsRevision(std::string_view revision) {
+  std::string lower(revision);
+  absl::AsciiStrToLower(&lower);
+  return IsModelFolderName(lower);
+}
+
+ModelIdParts SplitModelId(std::string_view id) {
+  const size_t at = id.find('@');
+  if (at == std::string_view::npos) return {.name = id};
+  return {.name = id.substr(0, at), .revision = id.substr(at + 1)};
+}
+
 bool IsModelId(std::string_view id) {
-  return !id.empty() && id.size() <= kMaxIdBytes && IsIdStart(id.front()) &&
-         std::all_of(id.begin(), id.end(), IsIdPart);
+  const ModelIdParts parts = SplitModelId(id);
+  const bool has_revision = parts.name.size() < id.size();
+  return IsModelFolderName(parts.name) && (!has_revision || IsRevision(parts.revision));
 }
 
 std::string ModelIdFor(std::string_view name) {

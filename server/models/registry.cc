@@ -48,7 +48,9 @@ absl::StatusOr<ModelEntry> Registry::Get(std::string_view id) const {
   ModelEntry entry = state_->Describe(std::string(id));
   const bool on_disk_only =
       entry.state == ModelState::kAvailable || entry.state == ModelState::kFailed;
-  if (on_disk_only && state_->Folder(id).empty()) return NoSuchModel(id, state_->Ids());
+  if (!on_disk_only) return entry;
+  const absl::StatusOr<fs::path> folder = state_->Folder(id);
+  if (folder.ok() && folder->empty()) return NoSuchModel(id, state_->Ids());
   return entry;
 }
 
@@ -89,7 +91,7 @@ absl::StatusOr<ModelEntry> Registry::Load(std::string_view id, const LoadOptions
 absl::StatusOr<PlannedLoad> Registry::Plan(std::string_view id, const LoadOptions& options,
                                            int64_t positions, std::stop_token stop) const {
   SINKD_RETURN_IF_ERROR(CheckId(id));
-  const fs::path folder = state_->Folder(id);
+  SINKD_ASSIGN_OR_RETURN(const fs::path folder, state_->Folder(id));
   if (folder.empty()) return NoSuchModel(id, state_->Ids());
   return state_->Plan(std::string(id), folder, options, positions, std::move(stop));
 }

@@ -88,9 +88,10 @@ class Registry {
   using SkipObserver = std::function<void(std::string_view name)>;
 
   // `root` is resolved once. A model folder is a directory directly below it whose name is a model
-  // id, or a link there to a directory anywhere, since only the operator can create one. All other
-  // entries of `root` are skipped and reported to `skipped`, from the constructor on. A model of a
-  // Hugging Face cache stands for its snapshot (models/model_folder.h). Default `loader`:
+  // id without a revision, or a link there to a directory anywhere, since only the operator can
+  // create one; or a model of a Hugging Face cache, which stands for its snapshots
+  // (models/model_folder.h). All other entries of `root` are skipped and reported to `skipped`,
+  // from the constructor on. Default `loader`:
   // LoadCheckpoint. Default `budget`: one without configured limits.
   Registry(std::filesystem::path root, LoadOptions defaults, Loader loader = {},
            Observer observer = {}, std::shared_ptr<MemoryBudget> budget = nullptr,

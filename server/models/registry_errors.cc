@@ -23,8 +23,7 @@ absl::Status CheckId(std::string_view id) {
   if (IsModelId(id)) return absl::OkStatus();
   return InvalidArgument(
       "a model id is 1 to 64 lower-case letters, digits, '.', '_' or '-', the first one a letter "
-      "or "
-      "digit",
+      "or digit, and @REVISION, spelled alike but for capitals, or nothing",
       {.reason = "MODEL_ID_INVALID",
        .subject = "name",
        .value = id.empty() ? "an empty id" : std::string(id),

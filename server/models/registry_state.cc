@@ -105,7 +105,12 @@ std::vector<std::string> Registry::State::FolderIds() {
     std::error_code unreadable;
     std::string name = entry->path().filename().string();
     if (name.starts_with('.') || !entry->is_directory(unreadable)) continue;
-    (IsModelId(name) ? ids : others).push_back(std::move(name));
+    const std::string id = FolderNameFor(entry->path());
+    if (id.empty()) {
+      others.push_back(std::move(name));
+      continue;
+    }
+    for (std::string& each : IdsOf(id, entry->path())) ids.push_back(std::move(each));
   }
   if (!on_skipped || others.empty()) return ids;
   {
@@ -133,8 +138,10 @@ std::vector<std::string> Registry::State::Ids() {
 
 ModelEntry Registry::State::Describe(const std::string& id) {
   ModelEntry entry{.id = id};
-  const fs::path folder = Folder(id);
-  absl::StatusOr<DecoderSpec> spec = folder.empty() ? NoSuchModel(id, {}) : specs.Read(folder);
+  const absl::StatusOr<fs::path> folder = Folder(id);
+  absl::StatusOr<DecoderSpec> spec = !folder.ok()      ? folder.status()
+                                     : folder->empty() ? NoSuchModel(id, {})
+                                                       : specs.Read(*folder);
   const std::lock_guard lock(mutex);
   if (const Slot* slot = Find(id)) {
     entry.state = slot->state;
@@ -342,9 +349,10 @@ absl::Status Registry::State::Lead(const std::shared_ptr<State>& self, const std
   const std::string caller = slot.caller;
   lock.unlock();
 
-  const fs::path folder = Folder(id);
+  const absl::StatusOr<fs::path> found = Folder(id);
+  const fs::path folder = found.ok() ? *found : fs::path();
   LoadOptions decided = options;
-  absl::StatusOr<LoadedModel> loaded = NoSuchModel(id, {});
+  absl::StatusOr<LoadedModel> loaded = found.ok() ? NoSuchModel(id, {}) : found.status();
   auto hold = std::make_shared<MemoryBudget::Hold>();
   absl::Status room = folder.empty() ? loaded.status() : absl::OkStatus();
   if (room.ok()) {

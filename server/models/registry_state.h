@@ -58,12 +58,12 @@ struct Registry::State {
   int64_t uses = 0;
   int64_t evictions = 0;
 
-  // The folders of the root with a model id as name; reports the others to on_skipped.
+  // The ids of the root's folders (models/model_folder.h); reports the others to on_skipped.
   std::vector<std::string> FolderIds();
 
-  // The folder of a model; empty if there is none.
-  std::filesystem::path Folder(std::string_view id) const {
-    return ModelFolder(root / std::filesystem::path(id));
+  // The folder of a model; empty if there is none. Errors: as FindModelFolder.
+  absl::StatusOr<std::filesystem::path> Folder(std::string_view id) const {
+    return FindModelFolder(root, id);
   }
 
   // The slot of `id`, under the lock; null if the model was never used.

@@ -7,12 +7,13 @@
 #include "server/service/calls/codec_lane.h"
 #include "server/service/calls/template_date.h"
 #include "server/service/models/codec_model.h"
+#include "server/store/run_rules.h"
 
 namespace sinkd {
 namespace {
 
 absl::Status CheckRunId(const std::string& id) {
-  if (id.empty() || IsModelId(id)) return absl::OkStatus();  // run ids are spelled as model ids are
+  if (id.empty() || IsRunId(id)) return absl::OkStatus();
   return InvalidArgument("spec.run_id is not a run id",
                          {.reason = "INVALID_RUN_ID",
                           .subject = "spec.run_id",

@@ -92,9 +92,8 @@ absl::StatusOr<std::string> DecodeModelName(const std::string& name, const std::
   if (in_collection && IsModelId(std::string_view(name).substr(kCollection.size()))) {
     return name.substr(kCollection.size());
   }
-  std::string fix =
-      "write models/{id}, the id matching ^[a-z0-9][a-z0-9._-]{0,63}$; ListModels names the models "
-      "there are";
+  std::string fix = absl::StrCat("write models/{id}, the id matching ", kModelIdPattern,
+                                 "; ListModels names the models there are");
   const std::string id = in_collection ? ModelIdFor(name.substr(kCollection.size())) : "";
   if (!id.empty()) {
     absl::StrAppend(&fix,
