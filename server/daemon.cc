@@ -26,7 +26,7 @@ constexpr int kExitFailed = 1;  // as main has it
 
 void LogWarnings(const std::filesystem::path& folder, const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) {
-    Log(LogLevel::kWarning, "a loaded model is unlike its files",
+    Log(LogLevel::kWarning, "warning about a loaded model",
         {{"folder", folder.string()}, {"warning", warning}});
   }
 }
@@ -42,7 +42,10 @@ Registry::Loader CountingLoader(Metrics& metrics) {
                                 : absl::IsCancelled(model.status()) ? LoadOutcome::kCancelled
                                                                     : LoadOutcome::kFailed;
     metrics.LoadDone(outcome, std::chrono::steady_clock::now() - begin);
-    if (model.ok()) LogWarnings(folder, model->model->info().warnings);
+    if (model.ok()) {
+      LogWarnings(folder, model->model->info().warnings);
+      if (!model->model->info().attention_fault.empty()) metrics.AttentionFellBack();
+    }
     return model;
   };
 }

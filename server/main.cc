@@ -73,6 +73,7 @@ int Serve(const sinkd::Config& config) {
     std::cerr << "sinkd: " << chosen.message() << "\n";
     return kExitUsage;
   }
+  sinkd::ChooseAttention(config.attention);
   sinkd::SetComputeThreads(config.threads);
   const sinkd::CpuArithmetic arithmetic = sinkd::ArithmeticOfCpu();
   sinkd::Log(sinkd::LogLevel::kInfo, "computing",

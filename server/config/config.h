@@ -49,6 +49,7 @@ struct Config {
   std::map<std::string, int64_t> memory_budget;
   int threads = 0;  // per operation; 0 = UsableCores(), which ParseConfig resolves
   Float32Products float32_products = Float32Products::kAuto;
+  AttentionChoice attention = AttentionChoice::kAuto;
 
   int64_t max_sample_tokens = 32768;    // longest sample; models have limits too
   int64_t max_message_bytes = 8 << 20;  // largest message received

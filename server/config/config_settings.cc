@@ -28,6 +28,7 @@ constexpr std::array<std::string_view, 3> kComputeTypes = {"auto", "float32", "b
 constexpr std::array<std::string_view, 2> kResidencies = {"resident", "streamed"};
 constexpr std::array<std::string_view, 2> kActivationQuantizations = {"none", "as-stored"};
 constexpr std::array<std::string_view, 3> kFloat32Products = {"auto", "mkl", "onednn"};
+constexpr std::array<std::string_view, 3> kAttentionChoices = {"auto", "strips", "fused-calls"};
 constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
 constexpr std::array<std::string_view, 4> kLogLevels = {"debug", "info", "warning", "error"};
 
@@ -251,6 +252,12 @@ const std::array kSettings = {
             "elsewhere), mkl, onednn. Their results differ in the last digits",
             Choice<&Config::float32_products, kFloat32Products>,
             ChoiceName<&Config::float32_products, kFloat32Products>},
+    Setting{"attention", "WAY",
+            "How attention is computed: auto (fused on CPUs with AVX-512, by two fused calls of "
+            "libtorch on GPUs, else in strips), strips, fused-calls. Their results differ in the "
+            "last digits",
+            Choice<&Config::attention, kAttentionChoices>,
+            ChoiceName<&Config::attention, kAttentionChoices>},
     Setting{"max-sample-tokens", "N",
             "Longest sample in tokens, 1 to 16777216; the model's own limit applies too",
             Integer<&Config::max_sample_tokens, 1, 1 << 24>, Number<&Config::max_sample_tokens>},

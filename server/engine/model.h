@@ -67,7 +67,12 @@ struct ModelInfo {
   std::string quantization;  // how the weights are stored: "gptq 4 bits"; empty if as plain numbers
   std::string activation_quantization;  // how activations are rounded: "int8 per token"; or empty
   int64_t weight_bytes = 0;             // on its devices
-  std::vector<std::string> warnings;    // extra tensors, missing untied head, ...
+  // How its blocks compute attention: "fused in float32", "in strips (chunks) in 4 of 24 blocks, by
+  // two fused calls (flash in bfloat16) in 20 of 24 blocks".
+  std::string attention;
+  // Why it is computed in strips where fused calls would be used; empty if they agree with strips.
+  std::string attention_fault;
+  std::vector<std::string> warnings;  // extra tensors, missing untied head, ...
 };
 
 using TokenIds = std::vector<int32_t>;
@@ -125,6 +130,16 @@ enum class Float32Products {
 // FAILED_PRECONDITION if libtorch lacks that library.
 absl::Status ChooseFloat32Products(Float32Products products);
 
+// How attention is computed.
+enum class AttentionChoice {
+  kAuto,        // on a CPU with AVX-512 fused, on other CPUs in strips, on GPUs by fused calls
+  kStrips,      // of queries, whose softmax weights are made
+  kFusedCalls,  // two of libtorch's fused attention calls, where they can express it
+};
+
+// Applies to the whole process. Call at start-up, before anything else computes.
+void ChooseAttention(AttentionChoice choice);
+
 // What the last digits of results on the CPU depend on. The first call fixes it; make that call
 // after SetComputeThreads and ChooseFloat32Products.
 struct CpuArithmetic {
@@ -136,7 +151,8 @@ CpuArithmetic ArithmeticOfCpu();
 
 // The same for one model, as text: what applies to its devices and compute type, and the number of
 // threads if sums depend on it. Records with equal text agree to the last digit. Examples:
-// "float32 by MKL (AVX512)", "bfloat16 on cuda", "weights of gptq 4 bits; float32 by MKL (AVX2)".
+// "float32 by MKL (AVX2); attention in strips", "weights of gptq 4 bits; bfloat16 on cuda;
+// attention by two fused calls (flash in bfloat16)".
 std::string ArithmeticOf(const ModelInfo& info);
 
 }  // namespace sinkd

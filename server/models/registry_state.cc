@@ -59,6 +59,7 @@ void LogLoad(const std::string& id, const LoadOptions& options,
       {"model", id}, {"device", options.device}, {"residency", Name(options.residency)}};
   if (loaded.ok() && loaded->model) {
     fields.emplace_back("compute_type", loaded->model->info().compute_type);
+    fields.emplace_back("attention", loaded->model->info().attention);
   }
   if (loaded.ok()) fields.emplace_back("bytes", bytes);
   fields.emplace_back("seconds", std::chrono::duration<double>(took));

@@ -73,6 +73,7 @@ struct Metrics::Families {
   Gauge* ready = nullptr;
   Gauge* resident = nullptr;
   Histogram* load_duration = nullptr;
+  Counter* attention_faults = nullptr;
   prometheus::Family<Gauge>* weight_family = nullptr;
   Gauge* stuck_devices = nullptr;
   LatestRuns latest_runs{registry};
@@ -164,6 +165,9 @@ void Metrics::Families::AddModels() {
                        .Help("Duration of model loads.")
                        .Register(registry)
                        .Add({}, kLoadBuckets);
+  attention_faults = AddCounter("sinkd_attention_check_failures_total",
+                                "Model loads whose fused attention calls differed from strips; "
+                                "these models use strips.");
 }
 
 void Metrics::Families::AddProcess(std::string_view version) {
@@ -247,6 +251,10 @@ void Metrics::SetReady(bool ready) {
 void Metrics::LoadDone(LoadOutcome outcome, Seconds duration) {
   families_->loads[static_cast<size_t>(outcome)]->Increment();
   families_->load_duration->Observe(duration.count());
+}
+
+void Metrics::AttentionFellBack() {
+  families_->attention_faults->Increment();
 }
 
 void Metrics::ModelLoaded(std::string_view model, int64_t weight_bytes) {

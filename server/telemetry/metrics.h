@@ -97,6 +97,8 @@ class Metrics {
   void SetReady(bool ready);
 
   void LoadDone(LoadOutcome outcome, Seconds duration);
+  // A loaded model computes attention in strips, because fused calls failed their check.
+  void AttentionFellBack();
   // A model was loaded or unloaded; repeated calls have no effect. Suitable as the observer of the
   // registry (models/registry.h).
   void ModelLoaded(std::string_view model, int64_t weight_bytes);

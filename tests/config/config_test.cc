@@ -142,6 +142,8 @@ TEST_F(ConfigTest, ReadsEveryFlag) {
                               "3",
                               "--float32-products",
                               "onednn",
+                              "--attention",
+                              "strips",
                               "--max-sample-tokens",
                               "100",
                               "--max-message-bytes",
@@ -183,6 +185,7 @@ TEST_F(ConfigTest, ReadsEveryFlag) {
   EXPECT_EQ(config.activation_quantization, ActivationQuantization::kAsStored);
   EXPECT_EQ(config.threads, 3);
   EXPECT_EQ(config.float32_products, Float32Products::kOneDnn);
+  EXPECT_EQ(config.attention, AttentionChoice::kStrips);
   EXPECT_EQ(config.max_sample_tokens, 100);
   EXPECT_EQ(config.max_message_bytes, 2 << 20);
   EXPECT_EQ(config.max_queue, 5);

@@ -52,6 +52,7 @@ fi
 
 check "Compared with the CPU" $program compare "$device" $packed/checkpoints/*
 check "Speed, $model" $program speed "$device" "$work/$model" "${lengths[@]}"
+check "Plain attention, $model" "$python" tests/device/plain_attention.py "$device" $model "${lengths[@]}"
 check "Out of memory" $program exhaustion "$device" "$work/$model" $too_long
 
 say "# ${#failed[@]} checks failed${failed[*]:+: ${failed[*]}}"

@@ -101,9 +101,11 @@ bool IsPlanted(const Trace& got, const Json& want) {
 }
 
 // False, saying why, when one of them fails.
-bool AddSample(const Model& model, const Model& reference, const CheckedSample& sample,
-               Differences& differences) {
+bool AddSample(const Model& model, AttentionChoice choice, const Model& reference,
+               const CheckedSample& sample, Differences& differences) {
+  ChooseAttention(choice);
   const auto got = model.Run({&sample.ids, 1}, TraceRequest());
+  ChooseAttention(AttentionChoice::kAuto);
   const auto want = reference.Run({&sample.ids, 1}, TraceRequest());
   if (!got.ok() || !want.ok()) {
     std::fprintf(stderr, "%s / %s\n", got.status().ToString().c_str(),
@@ -117,23 +119,25 @@ bool AddSample(const Model& model, const Model& reference, const CheckedSample& 
   return true;
 }
 
-bool CompareFolder(const std::string& device, const std::filesystem::path& folder,
-                   ComputeType type) {
+bool CompareFolder(const std::string& device, const std::filesystem::path& folder, ComputeType type,
+                   AttentionChoice choice) {
   const auto reference = LoadOrExit(folder, "cpu", type);
+  ChooseAttention(choice);
   const auto model = LoadOrExit(folder, device, type);
   Differences found;
   bool ok = true;
   for (const CheckedSample& sample : SamplesOf(folder, model->info().spec)) {
-    ok = AddSample(*model, *reference, sample, found) && ok;
+    ok = AddSample(*model, choice, *reference, sample, found) && ok;
   }
   const bool wide = type == ComputeType::kFloat32;
   for (const Difference& difference : {found.norm, found.cosine, found.alpha}) {
     ok = ok && (wide ? difference.largest <= kFloat32Limit : difference.mean() <= kBfloat16Limit);
   }
   ok = ok && found.came_back == found.planted;
-  std::printf("| %s | %s | %.1e | %.1e | %.1e | %.1e | %d of %d | %s |\n",
-              folder.filename().c_str(), wide ? "float32" : "bfloat16", found.norm.largest,
-              found.cosine.largest, found.alpha.largest,
+  std::printf("| %s | %s | %s | %.1e | %.1e | %.1e | %.1e | %d of %d | %s |\n",
+              folder.filename().c_str(), wide ? "float32" : "bfloat16",
+              model->info().attention.c_str(), found.norm.largest, found.cosine.largest,
+              found.alpha.largest,
               std::max({found.norm.mean(), found.cosine.mean(), found.alpha.mean()}),
               found.came_back, found.planted, ok ? "ok" : "FAILED");
   return ok;
@@ -143,13 +147,16 @@ bool CompareFolder(const std::string& device, const std::filesystem::path& folde
 
 bool CompareWithCpu(const std::string& device, const std::vector<std::filesystem::path>& folders) {
   std::printf(
-      "| checkpoint | type | norms, relative | cosines | alpha | largest mean | as planted | |\n"
-      "|---|---|---|---|---|---|---|---|\n");
+      "| checkpoint | type | attention | norms, relative | cosines | alpha | largest mean | as "
+      "planted | |\n"
+      "|---|---|---|---|---|---|---|---|---|\n");
   bool ok = !folders.empty();
   for (const std::filesystem::path& folder : folders) {
     for (const ComputeType type : {ComputeType::kFloat32, ComputeType::kBfloat16}) {
-      ok = CompareFolder(device, folder, type) && ok;
-      std::fflush(stdout);
+      for (const auto choice : {AttentionChoice::kFusedCalls, AttentionChoice::kStrips}) {
+        ok = CompareFolder(device, folder, type, choice) && ok;
+        std::fflush(stdout);
+      }
     }
   }
   return ok;

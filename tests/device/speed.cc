@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <utility>
 
 #include "tests/device/checked_model.h"
 #include "tests/device/checks.h"
@@ -10,6 +11,11 @@ namespace sinkd::device_check {
 namespace {
 
 constexpr int kPairs = 3;
+constexpr std::pair<ComputeType, AttentionChoice> kWays[] = {
+    {ComputeType::kBfloat16, AttentionChoice::kFusedCalls},
+    {ComputeType::kBfloat16, AttentionChoice::kStrips},
+    {ComputeType::kFloat32, AttentionChoice::kFusedCalls},
+    {ComputeType::kFloat32, AttentionChoice::kStrips}};
 
 double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -49,20 +55,22 @@ Timing Measure(const Model& model, const std::string& device, const TokenIds& id
 bool MeasureSpeed(const std::string& device, const std::filesystem::path& folder,
                   const std::vector<int64_t>& lengths) {
   std::printf(
-      "| tokens | type | with statistics (s) | without (s) | ratio | tokens/s | peak over weights "
-      "(MiB) |\n|---|---|---|---|---|---|---|\n");
+      "| tokens | type | attention | with statistics (s) | without (s) | ratio | tokens/s | peak "
+      "over "
+      "weights (MiB) |\n|---|---|---|---|---|---|---|---|\n");
   bool ok = true;
-  for (const ComputeType type : {ComputeType::kBfloat16, ComputeType::kFloat32}) {
+  for (const auto& [type, choice] : kWays) {
+    ChooseAttention(choice);
     const auto model = LoadOrExit(folder, device, type);
     for (const int64_t length : lengths) {
       const Timing timing = Measure(*model, device, RandomIds(model->info().spec, length));
       ok = ok && timing.ok;
       if (!timing.ok) break;
       const double seconds = Median(timing.with);
-      std::printf("| %lld | %s | %.3f | %.3f | %.2f | %.0f | %.0f |\n",
-                  static_cast<long long>(length), model->info().compute_type.c_str(), seconds,
-                  Median(timing.without), Median(timing.ratio),
-                  static_cast<double>(length) / seconds,
+      std::printf("| %lld | %s | %s | %.3f | %.3f | %.2f | %.0f | %.0f |\n",
+                  static_cast<long long>(length), model->info().compute_type.c_str(),
+                  model->info().attention.c_str(), seconds, Median(timing.without),
+                  Median(timing.ratio), static_cast<double>(length) / seconds,
                   static_cast<double>(timing.peak_bytes) / (1 << 20));
       std::fflush(stdout);
     }

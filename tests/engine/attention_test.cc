@@ -1,13 +1,20 @@
 // Attention against the plain formula: a whole T x T softmax in float64.
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
+#include <memory>
+#include <string>
 
 #include <ATen/ATen.h>
+#include <ATen/record_function.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "server/engine/forward/attention.h"
+#include "server/engine/forward/attention_by_calls.h"
 #include "server/engine/forward/attention_sums.h"
+#include "server/engine/forward/attention_way.h"
 #include "server/engine/forward/fused_attention.h"
 #include "server/engine/forward/linear.h"
 
@@ -148,7 +155,7 @@ TEST_P(AttentionOf, NarrowNumbersIsTheWholeSoftmaxOfRoundedOnes) {
   at::manual_seed(1);
   AttentionInput input = Random(GetParam(), 1, 3);
   input.narrow = true;
-  if (!NarrowsAttention()) GTEST_SKIP() << "no bfloat16 products here";
+  if (!NarrowsAttentionOnCpu()) GTEST_SKIP() << "no bfloat16 products here";
   AttentionInput rounded = input;
   for (at::Tensor* each : {&rounded.q, &rounded.k, &rounded.v}) *each = Rounded(*each);
   const at::Tensor weights = PlainWeights(rounded);
@@ -159,6 +166,131 @@ TEST_P(AttentionOf, NarrowNumbersIsTheWholeSoftmaxOfRoundedOnes) {
   const at::Tensor bound = PlainOutput({.q = input.q, .k = input.k, .v = rounded.v.abs()}, weights);
   const at::Tensor excess = (out - PlainOutput(rounded, weights)).abs() - bound / 256;
   EXPECT_LT(excess.max().item<double>(), kTolerance);
+}
+
+class FusedCalls : public ::testing::TestWithParam<Case> {};
+
+// The error of single weights by the CPU's call in bfloat16, from that of its log-sum-exps.
+constexpr double kFlashInBfloat16 = 1e-4;
+
+// Half a unit in the last place of the largest score, which its log-sum-exp is rounded by.
+double Rounding(double largest) {
+  return largest * std::numeric_limits<float>::epsilon() / 2;
+}
+
+// Scores of up to `largest`; queries, keys and values are numbers of `type`.
+AttentionInput LargeScores(const Case& c, double largest, at::ScalarType type) {
+  at::manual_seed(3);
+  AttentionInput input = Random(c, 1, 1);
+  const int64_t group = c.heads / c.kv_heads;
+  const at::Tensor keys = input.k.transpose(0, 1).repeat_interleave(group, 0);
+  const at::Tensor scores = at::matmul(input.q.transpose(0, 1), keys.transpose(1, 2));
+  input.q *= largest / (input.scale * scores.abs().max().item<double>());
+  for (at::Tensor* each : {&input.q, &input.k, &input.v}) *each = each->to(type).to(at::kFloat);
+  return input;
+}
+
+TEST_P(FusedCalls, GiveTheSumsOfTheWholeSoftmax) {
+  for (const bool bfloat16 : {false, true}) {
+    for (const double largest : {13, 475}) {
+      SCOPED_TRACE(::testing::Message() << (bfloat16 ? "bfloat16, " : "float32, ") << largest);
+      const FusedCall& call = *FindFusedCall(at::kCPU, bfloat16, GetParam().head_size);
+      const AttentionInput input = LargeScores(GetParam(), largest, call.type);
+      const at::Tensor weights = PlainWeights(input);
+      const int64_t positions = weights.size(1);
+      AttentionSums sums(1, weights.size(0), positions, kPrefix, input.sinks.defined(), at::kCPU);
+      const at::Tensor out = AttendByCalls(call, input, &sums);
+      const at::Tensor counts = at::arange(positions, 0, -1, at::kDouble);
+      const double difference = Difference(sums.column[0] / counts, weights.sum(1) / counts);
+      EXPECT_LT(difference, std::max(bfloat16 ? 1e-5 : 2e-6, Rounding(largest)));
+      const double of_one = bfloat16 ? kFlashInBfloat16 : kTolerance;
+      ExpectSums(sums, weights, std::max(of_one, 4 * Rounding(largest)));
+      // In bfloat16 weights and the output are rounded, by 1/512 each.
+      const double unit = input.v.abs().max().item<double>();
+      const double rounding = bfloat16 ? unit / 128 : std::max(kTolerance, 4 * Rounding(largest));
+      EXPECT_LT(Difference(out, PlainOutput(input, weights)), rounding);
+    }
+  }
+}
+
+// What libtorch does meanwhile, by the names of its operations.
+std::map<std::string, int> Operations(const std::function<void()>& work) {
+  static std::map<std::string, int> counts;
+  counts.clear();
+  const auto handle = at::addThreadLocalCallback(at::RecordFunctionCallback(
+      [](const at::RecordFunction& function) -> std::unique_ptr<at::ObserverContext> {
+        ++counts[function.name()];
+        return nullptr;
+      }));
+  work();
+  at::removeCallback(handle);
+  return counts;
+}
+
+TEST_P(FusedCalls, AreTwoAndNothingWaitsForTheDevice) {
+  const FusedCall& call = *FindFusedCall(at::kCPU, false, GetParam().head_size);
+  const AttentionInput input = Random(GetParam(), 3, 1);
+  AttentionSums sums(3, input.q.size(1), GetParam().positions, kPrefix, input.sinks.defined(),
+                     at::kCPU);
+  const auto operations = Operations([&] { AttendByCalls(call, input, &sums); });
+  EXPECT_EQ(operations.at("aten::_scaled_dot_product_flash_attention_for_cpu"), 2);
+  for (const char* waits : {"aten::item", "aten::_local_scalar_dense", "aten::nonzero",
+                            "aten::is_nonzero", "aten::equal", "aten::masked_select"}) {
+    EXPECT_FALSE(operations.contains(waits)) << waits;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, FusedCalls,
+    ::testing::Values(Case{"OneToken", 1, 4, 2}, Case{"SevenTokens", 7, 4, 2},
+                      Case{"Short", 64, 9, 3}, Case{"Long", 700, 4, 2}, Case{"Longer", 2048, 2, 1},
+                      Case{"Window", 700, 4, 2, 100}, Case{"LearnedSinks", 700, 4, 2, 0, 0, true},
+                      Case{"LearnedSinksInAWindow", 300, 4, 1, 50, 0, true},
+                      Case{"OddHeads", 300, 4, 2, 0, 0, false, 0, false, false, 27, 19}),
+    [](const auto& instance) { return instance.param.name; });
+
+TEST(FusedCallsOfDevices, FollowFormatAndHeadSize) {
+  EXPECT_EQ(FindFusedCall(at::kCUDA, true, 128)->type, at::kBFloat16);
+  EXPECT_EQ(FindFusedCall(at::kCUDA, false, 128)->type, at::kFloat);
+  EXPECT_EQ(FindFusedCall(at::kCUDA, true, 256), nullptr) << "no room for further channels";
+  EXPECT_NE(FindFusedCall(at::kCUDA, false, 256), nullptr);
+  EXPECT_EQ(FindFusedCall(at::kMPS, false, 128), nullptr);
+}
+
+TEST(FusedCallsOfDevices, AreTheCallsOfThisLibtorch) {
+  for (const auto device : {at::kCPU, at::kCUDA}) {
+    for (const bool bfloat16 : {false, true}) {
+      EXPECT_TRUE(HasKnownSchema(*FindFusedCall(device, bfloat16, 64)));
+    }
+  }
+}
+
+TEST(FusedCallsOfDevices, AreTriedBeforeTheyAreUsed) {
+  for (const bool bfloat16 : {false, true}) {
+    EXPECT_EQ(FaultOf(*FindFusedCall(at::kCPU, bfloat16, 64), at::kCPU), "");
+  }
+  FusedCall wrong = *FindFusedCall(at::kCPU, false, 64);
+  wrong.run = [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double scale,
+                 int64_t window) {
+    FusedCall::Output output = FindFusedCall(at::kCPU, false, 64)->run(q, k, v, scale, window);
+    output.lse = output.lse * 1.01;
+    return output;
+  };
+  EXPECT_THAT(FaultOf(wrong, at::kCPU), ::testing::HasSubstr("differs from strips by 0."));
+  FusedCall absent = *FindFusedCall(at::kCUDA, false, 64);
+  EXPECT_NE(FaultOf(absent, at::kCPU), "") << "no such operation on a CPU";
+}
+
+TEST(Ways, FollowDeviceAndModel) {
+  using Kind = AttentionWay::Kind;
+  AttentionTraits traits{.device = at::kCUDA, .bfloat16 = true, .channels = 128};
+  EXPECT_EQ(WayOf(traits).kind, Kind::kTwoCalls);
+  traits.obstacle = "a soft cap";
+  EXPECT_EQ(WayOf(traits).kind, Kind::kStrips);
+  traits = {.device = at::kCUDA, .channels = 128, .scale = -1};
+  EXPECT_EQ(WayOf(traits).kind, Kind::kStrips);
+  traits = {.channels = 128, .obstacle = "a soft cap"};
+  EXPECT_EQ(WayOf(traits).kind, FusesAttentionOnCpu() ? Kind::kFusedOnCpu : Kind::kStrips);
 }
 
 AttentionInput Rows(const AttentionInput& all, int64_t first, int64_t rows) {
@@ -186,7 +318,8 @@ TEST_P(ShortSamples, GetTogetherWhatEachGetsAlone) {
     const at::Tensor exact = PlainOutput(one, PlainWeights(one));
     EXPECT_LT(Difference(got, exact), kTolerance) << s;
     EXPECT_LT(Difference(expected, exact), kTolerance) << s;
-    const bool same = FusesAttention(one) || IgnoresThreads();
+    const bool fused = WayOf(TraitsOf(one)).kind == AttentionWay::Kind::kFusedOnCpu;
+    const bool same = fused || IgnoresThreads();
     const auto compare = [&](const at::Tensor& all, const at::Tensor& single) {
       if (!all.defined()) return;
       EXPECT_LT(Difference(all[s] / c.positions, single[0] / c.positions), kTolerance) << s;

@@ -24,6 +24,7 @@ struct Case {
   LargeShape shape;
   std::string type;
   std::vector<int> lengths;
+  const char* attention = "auto";
 };
 void PrintTo(const Case& given, std::ostream* out) {
   *out << given.name;
@@ -43,8 +44,9 @@ TEST_P(ForwardMemory, IsEstimatedWithinAFifth) {
 #endif
   const Case& given = GetParam();
   const LargeCheckpoint checkpoint(folder_, given.shape);
-  const std::string command = fmt::format("{} {} {} {}", SINKD_FORWARD_MEMORY, folder_.string(),
-                                          given.type, absl::StrJoin(given.lengths, ","));
+  const std::string command =
+      fmt::format("SINKD_ATTENTION={} {} {} {} {}", given.attention, SINKD_FORWARD_MEMORY,
+                  folder_.string(), given.type, absl::StrJoin(given.lengths, ","));
   FILE* const output = popen(command.c_str(), "r");
   ASSERT_NE(output, nullptr);
   double estimate = 0, peak = 0;
@@ -78,7 +80,11 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"grouped_2048", kGrouped, "float32", {2048}},
                       Case{"grouped_4096", kGrouped, "float32", {4096}},
                       Case{"grouped_bfloat16_2048", kGrouped, "bfloat16", {2048}},
-                      Case{"grouped_bfloat16_batch", kGrouped, "bfloat16", kBatch}),
+                      Case{"grouped_bfloat16_batch", kGrouped, "bfloat16", kBatch},
+                      Case{"strips_4096", kGrouped, "float32", {4096}, "strips"},
+                      Case{"strips_batch", kGrouped, "bfloat16", kBatch, "strips"},
+                      Case{"fused_calls_2048", kGrouped, "float32", {2048}, "fused-calls"},
+                      Case{"fused_calls_4096", kGrouped, "bfloat16", {4096}, "fused-calls"}),
     [](const auto& given) { return given.param.name; });
 
 }  // namespace

@@ -151,6 +151,13 @@ TEST(Metrics, TellWhatIsTakenOfAMemoryBudget) {
   EXPECT_EQ(Value(metrics, "sinkd_model_evictions_total"), 3);
 }
 
+TEST(Metrics, CountLoadsThatFellBackToStrips) {
+  Metrics metrics("1", kMethods);
+  EXPECT_EQ(Value(metrics, "sinkd_attention_check_failures_total"), 0);
+  metrics.AttentionFellBack();
+  EXPECT_EQ(Value(metrics, "sinkd_attention_check_failures_total"), 1);
+}
+
 TEST(Metrics, FollowModelsInAndOutOfMemory) {
   Metrics metrics("1", kMethods);
   metrics.LoadDone(LoadOutcome::kOk, milliseconds(2500));

@@ -107,6 +107,9 @@ std::string Card(const v1::Model& model, const Terminal& terminal) {
     line("held on", fmt::format("{} as {}, {}{}", client::MakePrintable(model.device()),
                                 WordOf(model.compute_type(), ""), Bytes(model.weight_bytes()),
                                 IsStreamed(model) ? ", streamed from disk" : ""));
+    if (model.has_attention()) {
+      line("computed", fmt::format("attention {}", client::MakePrintable(model.attention())));
+    }
   }
   if (model.has_quantization()) {
     const std::string activations = model.has_activation_quantization()

@@ -60,7 +60,8 @@ std::string ArithmeticOf(const ModelInfo& info) {
     kind = kind == "cpu" ? OnCpu(info.compute_type == "bfloat16")
                          : absl::StrCat(info.compute_type, " on ", kind);
   }
-  const std::string text = absl::StrJoin(kinds, "; ");
+  std::string text = absl::StrJoin(kinds, "; ");
+  if (!info.attention.empty()) absl::StrAppend(&text, "; attention ", info.attention);
   if (info.quantization.empty()) return text;
   const std::string activations =
       info.activation_quantization.empty()

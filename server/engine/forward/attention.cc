@@ -6,7 +6,9 @@
 
 #include <ATen/ATen.h>
 
+#include "server/engine/forward/attention_by_calls.h"
 #include "server/engine/forward/attention_sums.h"
+#include "server/engine/forward/attention_way.h"
 #include "server/engine/forward/fused_attention.h"
 #include "server/engine/forward/linear.h"
 #include "server/engine/forward/piece_sizes.h"
@@ -231,6 +233,27 @@ at::Tensor AttendInStrips(const AttentionInput& input, AttentionSums* sums) {
   return out.view({samples * positions, heads * value_size});
 }
 
+namespace {
+
+// A key that few queries see has few rounding errors of two calls to average.
+constexpr int64_t kFewestForCalls = 16;
+
+at::Tensor AttendBy(const AttentionWay& way, const AttentionInput& input, AttentionSums* sums) {
+  switch (way.kind) {
+    case AttentionWay::Kind::kFusedOnCpu:
+      return FuseAttention(input, sums);
+    case AttentionWay::Kind::kTwoCalls:
+      if (input.q.size(0) < kFewestForCalls * input.samples) break;
+      if (!FaultOf(*way.call, input.q.device()).empty()) break;
+      return AttendByCalls(*way.call, input, sums);
+    case AttentionWay::Kind::kStrips:
+      break;
+  }
+  return AttendInStrips(input, sums);
+}
+
+}  // namespace
+
 at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t block,
                   int64_t first_sample) {
   std::optional<AttentionSums> sums;
@@ -239,8 +262,7 @@ at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t bl
                  observer->AttentionPrefix(), input.sinks.defined(), input.q.device());
   }
   AttentionSums* const wanted = sums ? &*sums : nullptr;
-  at::Tensor out =
-      FusesAttention(input) ? FuseAttention(input, wanted) : AttendInStrips(input, wanted);
+  at::Tensor out = AttendBy(WayOf(TraitsOf(input)), input, wanted);
   if (sums) observer->OnAttention(block, first_sample, *sums);
   return out;
 }

@@ -7,7 +7,7 @@
 #include <ATen/ATen.h>
 
 #include "server/engine/forward/attention.h"
-#include "server/engine/forward/fused_attention.h"
+#include "server/engine/forward/attention_way.h"
 #include "server/engine/forward/gated_units.h"
 #include "server/engine/forward/linear.h"
 #include "server/engine/forward/mixers.h"
@@ -228,7 +228,8 @@ at::Tensor BlockPass::Mixed(const Projected& projected) const {
         .chunk = spec_.chunk.empty() ? 0 : spec_.chunk[at_block],
         .key_bias = KeyBias(spec_.distance_bias, scale, group_.length(s), projected.q.options()),
         .hidden = {},
-        .narrow = w_.qkv.scalar_type() == at::kBFloat16 && NarrowsAttention()};
+        .narrow =
+            w_.qkv.scalar_type() == at::kBFloat16 && NarrowsAttention(projected.q.device().type())};
     const AttentionEditor edits = editor_ == nullptr ? AttentionEditor() : editor_->Attention(s);
     edits.ChangeInput(input);
     const at::Tensor out =

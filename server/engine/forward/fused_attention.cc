@@ -586,12 +586,8 @@ bool FusesAttentionOnCpu() {
   return can;
 }
 
-bool NarrowsAttention() {
+bool NarrowsAttentionOnCpu() {
   return FusesAttentionOnCpu() && UsesBfloat16() && HasNarrowProducts();
-}
-
-bool FusesAttention(const AttentionInput& input) {
-  return FusesAttentionOnCpu() && input.q.is_cpu() && input.scale > 0;
 }
 
 at::Tensor FuseAttention(const AttentionInput& input, AttentionSums* sums) {

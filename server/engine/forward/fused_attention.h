@@ -14,15 +14,14 @@
 
 namespace sinkd {
 
-// Whether FuseAttention computes it: on a CPU with AVX-512, by a libtorch with oneDNN.
-bool FusesAttention(const AttentionInput& input);
+// Whether it is there: on a CPU with AVX-512, in a libtorch with oneDNN.
 bool FusesAttentionOnCpu();
 
 // Whether it has products of bfloat16, by instructions of the processor.
-bool NarrowsAttention();
+bool NarrowsAttentionOnCpu();
 
-// As Attend. With input.narrow, q and k are rounded to bfloat16 before their product, weights and v
-// before theirs. Adds to `sums`, which may be null.
+// As Attend, for a scale over 0. With input.narrow, q and k are rounded to bfloat16 before their
+// product, weights and v before theirs. Adds to `sums`, which may be null.
 at::Tensor FuseAttention(const AttentionInput& input, AttentionSums* sums);
 
 // Bytes that it takes beside its input and output, its sums included.

@@ -10,6 +10,7 @@
 #include "server/base/status.h"
 #include "server/base/str_cat.h"
 #include "server/engine/activation_memory.h"
+#include "server/engine/forward/attention_way.h"
 #include "server/engine/forward/model_internals.h"
 #include "server/engine/forward/torch_boundary.h"
 #include "server/engine/taps/trace_builder.h"
@@ -112,6 +113,13 @@ absl::StatusOr<std::unique_ptr<Model>> Model::Load(
     SINKD_ASSIGN_OR_RETURN(std::unique_ptr<BlockSource> blocks,
                            LoadBlocks(setup, options.residency, loader));
     HeadFile head{folder, setup.weights.decoder.names.head};
+    const AttentionSummary attention =
+        SummarizeAttention(info.spec, setup.spans, setup.type == at::kBFloat16);
+    info.attention = attention.ways;
+    info.attention_fault = attention.fault;
+    if (!attention.fault.empty()) {
+      info.warnings.push_back(StrCat("attention is computed in strips, not ", attention.fault));
+    }
     internals = std::make_unique<Internals>(info.spec, std::move(outer), std::move(blocks),
                                             std::move(head));
     return absl::OkStatus();

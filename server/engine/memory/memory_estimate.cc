@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "server/engine/forward/attention.h"
+#include "server/engine/forward/attention_by_calls.h"
+#include "server/engine/forward/attention_way.h"
 #include "server/engine/forward/fused_attention.h"
 #include "server/engine/forward/linear.h"
 #include "server/engine/forward/linear_attention.h"
@@ -149,12 +151,33 @@ class GroupBytes {
   int64_t AttendSome(const EqualSamples& equals) const {
     const int64_t length = equals.length;
     const int64_t samples = std::min(equals.samples, SamplesTogether(spec_.heads, length));
-    const int64_t out = length * MixedWidth();
-    if (products_.on_cpu && FusesAttentionOnCpu()) {
-      const bool narrow = products_.narrow && NarrowsAttention();
-      return kWide * samples * out +
-             FusedAttentionBytes(samples, length, spec_.heads, widest_, narrow);
+    int64_t most = 0;
+    for (int64_t l = 0; l < spec_.blocks; ++l) {
+      if (!spec_.Attends(l)) continue;
+      const auto device = products_.on_cpu ? c10::kCPU : c10::kCUDA;
+      const AttentionTraits traits = TraitsOf(spec_, l, device, products_.narrow);
+      most = std::max(most, AttendBy(WayOf(traits), traits.bfloat16, samples, length));
     }
+    return most;
+  }
+
+  int64_t AttendBy(const AttentionWay& way, bool narrow, int64_t samples, int64_t length) const {
+    const int64_t out = kWide * samples * length * MixedWidth();
+    switch (way.kind) {
+      case AttentionWay::Kind::kFusedOnCpu:
+        return out + FusedAttentionBytes(samples, length, spec_.heads, widest_, narrow);
+      case AttentionWay::Kind::kTwoCalls:  // or in strips, if the calls are at fault
+        return std::max(
+            out + AttentionByCallsBytes(*way.call, samples, length, spec_.heads, widest_),
+            AttendInStrips(samples, length));
+      case AttentionWay::Kind::kStrips:
+        break;
+    }
+    return AttendInStrips(samples, length);
+  }
+
+  int64_t AttendInStrips(int64_t samples, int64_t length) const {
+    const int64_t out = length * MixedWidth();
     const bool one_by_one = KeyHeadsOneByOne(length, products_.on_cpu);
     const int64_t heads = one_by_one ? LargestGroup() : spec_.heads;
     const int64_t queries = std::min(StripQueries(heads, length), length);

@@ -11,6 +11,20 @@
 #include "server/engine/numerics/host_values.h"
 
 namespace sinkd {
+namespace {
+
+// The ratio of the largest of `sizes` [rows, C] to their median where the row is an outlier, else
+// 0.
+at::Tensor OutlierRatios(const at::Tensor& sizes) {
+  const at::Tensor largest = sizes.amax(1);
+  const at::Tensor median = std::get<0>(sizes.median(1));
+  const at::Tensor outlier = median.le(largest / kOutlierRatio) & largest.gt(0);
+  const at::Tensor ratio =
+      (largest / median).clamp(kOutlierRatio, std::numeric_limits<float>::max());
+  return at::where(outlier, ratio, at::zeros_like(ratio));
+}
+
+}  // namespace
 
 TraceBuilder::TraceBuilder(const DecoderSpec& spec, const TraceRequest& request,
                            const std::vector<int64_t>& offsets, const at::Device& device)
@@ -66,18 +80,22 @@ void TraceBuilder::OnRows(Site site, int64_t block, int64_t first_row, const at:
   }
 }
 
-// Medians take long, and few rows have an outlier: one has if half of its entries are small.
+// Medians take long on a CPU, and few rows have an outlier: one has if half of its entries are
+// small. Elsewhere all rows are taken, since finding those few would wait for the device.
 void TraceBuilder::OnMlpInput(int64_t first_row, const at::Tensor& rows) {
   const at::Tensor sizes = rows.to(at::kFloat).abs();
-  const at::Tensor largest = sizes.amax(1);
-  const at::Tensor small = sizes.le((largest / kOutlierRatio).unsqueeze(1)).sum(1);
-  const at::Tensor found = at::nonzero(small.mul(2).ge(rows.size(1)) & largest.gt(0)).flatten();
+  if (!rows.is_cpu()) {
+    const at::Tensor of_rows = outlier_.narrow(0, first_row, rows.size(0));
+    of_rows.copy_(at::maximum(of_rows, OutlierRatios(sizes)));
+    return;
+  }
+  const at::Tensor small = sizes.le((sizes.amax(1) / kOutlierRatio).unsqueeze(1)).sum(1);
+  const at::Tensor found = at::nonzero(small.mul(2).ge(rows.size(1))).flatten();
   if (found.size(0) == 0) return;
-  const at::Tensor median = std::get<0>(sizes.index_select(0, found).median(1));
-  const at::Tensor ratio = (largest.index_select(0, found) / median)
-                               .clamp(kOutlierRatio, std::numeric_limits<float>::max());
   const at::Tensor places = found + first_row;
-  outlier_.index_copy_(0, places, at::maximum(outlier_.index_select(0, places), ratio));
+  outlier_.index_copy_(
+      0, places,
+      at::maximum(outlier_.index_select(0, places), OutlierRatios(sizes.index_select(0, found))));
 }
 
 // `rows` are whole samples.

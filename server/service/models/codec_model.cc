@@ -148,6 +148,7 @@ sinks::v1::Model EncodeModel(const ModelEntry& entry) {
     if (!entry.info->activation_quantization.empty()) {
       out.set_activation_quantization(entry.info->activation_quantization);
     }
+    if (!entry.info->attention.empty()) out.set_attention(entry.info->attention);
     out.set_has_chat_template(entry.has_chat_template);
     out.set_pinned(entry.pinned);
     out.set_users(static_cast<int32_t>(entry.users));

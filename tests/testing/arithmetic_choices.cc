@@ -1,4 +1,4 @@
-// Has a test binary multiply by the library that SINKD_FLOAT32_PRODUCTS names, as sinkd does.
+// Has a test binary compute as SINKD_FLOAT32_PRODUCTS and SINKD_ATTENTION say, as sinkd does.
 #include <cstdlib>
 #include <string_view>
 
@@ -13,6 +13,15 @@ namespace {
                                       : name == "onednn" ? sinkd::Float32Products::kOneDnn
                                                          : sinkd::Float32Products::kAuto)
       .ok();
+}();
+
+[[maybe_unused]] const bool kAttentionChosen = [] {
+  const char* const value = std::getenv("SINKD_ATTENTION");
+  const std::string_view name = value == nullptr ? "auto" : value;
+  sinkd::ChooseAttention(name == "strips"        ? sinkd::AttentionChoice::kStrips
+                         : name == "fused-calls" ? sinkd::AttentionChoice::kFusedCalls
+                                                 : sinkd::AttentionChoice::kAuto);
+  return true;
 }();
 
 }  // namespace
