@@ -86,8 +86,8 @@ at::Tensor BlockPass::Mix(at::Tensor in) const {
 at::Tensor BlockPass::Attention(at::Tensor in) const {
   const bool latent = spec_.latent.kv_rank > 0;
   if (spec_.attention_input_scale != 1) in = in * spec_.attention_input_scale;
-  const Projected projected = latent ? ProjectLatents(std::move(in)) : Project(std::move(in));
-  const at::Tensor mixed = RoundActivations(w_.mixed, Mixed(projected));
+  const at::Tensor mixed = RoundActivations(
+      w_.mixed, Mixed(latent ? ProjectLatents(std::move(in)) : Project(std::move(in))));
   const at::Tensor out = Linear(mixed, w_.output, w_.output_bias).to(at::kFloat);
   return spec_.attention_output_scale == 1 ? out : out * spec_.attention_output_scale;
 }
