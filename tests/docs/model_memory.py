@@ -27,8 +27,9 @@ class Planner:
         self.published = json.loads((FOLDER / "published.json").read_text())
         for name in self.published:
             (pathlib.Path(self._root.name) / name).symlink_to(FOLDER / name)
-        # What a pass takes depends on the library; the page gives one for every processor.
-        self._server = SinkdProcess(self._root.name, "--float32-products", "onednn")
+        # What a pass takes depends on the processor; the page gives one figure for all.
+        self._server = SinkdProcess(self._root.name, "--float32-products", "onednn",
+                                    "--attention", "strips")
         self._stub = stubs.models_service.ModelServiceStub(self._server.channel)
 
     def stop(self):
