@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "client/error_report.h"
-
 namespace sinkd::client {
 namespace {
 
@@ -52,25 +50,13 @@ class Receiver {
 
 }  // namespace
 
-MechanismClient::MechanismClient(std::shared_ptr<grpc::Channel> channel)
-    : stub_(v1::MechanismService::NewStub(std::move(channel))) {}
-
 absl::Status MechanismClient::RunStudy(const v1::RunStudyRequest& request, StudyObserver& observer,
                                        const CallOptions& options) const {
-  ScopedCall call(options);
-  const auto stream = stub_->RunStudy(call.context(), request);
   Receiver receiver(observer);
-  absl::Status own;  // the observer's error, or a broken contract
-  v1::RunStudyResponse response;
-  while (own.ok() && stream->Read(&response)) own = receiver.Take(response);
-  if (!own.ok()) {
-    call.context()->TryCancel();
-    while (stream->Read(&response)) {
-    }
-  }
-  const absl::Status server_status = FromGrpcStatus(stream->Finish());
-  if (!own.ok()) return own;
-  return server_status.ok() ? receiver.Finish() : server_status;
+  const absl::Status status =
+      CallStream(&Stub::RunStudy, request, options,
+                 [&](const v1::RunStudyResponse& response) { return receiver.Take(response); });
+  return status.ok() ? receiver.Finish() : status;
 }
 
 }  // namespace sinkd::client

@@ -6,12 +6,9 @@
 // Thread-safety: const methods may be called from any thread.
 #pragma once
 
-#include <memory>
-
 #include <absl/status/status.h>
-#include <grpcpp/channel.h>
 
-#include "client/call.h"
+#include "client/service_client.h"
 #include "sinks/v1/mechanism.grpc.pb.h"
 
 namespace sinkd::client {
@@ -28,9 +25,9 @@ class StudyObserver {
   virtual absl::Status OnReport(const sinks::v1::StudyReport&) { return absl::OkStatus(); }
 };
 
-class MechanismClient {
+class MechanismClient : public ServiceClient<sinks::v1::MechanismService> {
  public:
-  explicit MechanismClient(std::shared_ptr<grpc::Channel> channel);
+  using ServiceClient::ServiceClient;
 
   // Runs one study to its end; `observer` is borrowed for the call. OK: the observer received the
   // report, which may be partial, and the errors of samples that failed. Errors, the first that
@@ -38,9 +35,6 @@ class MechanismClient {
   // server violated the protocol of the stream. Studies are not retried.
   absl::Status RunStudy(const sinks::v1::RunStudyRequest& request, StudyObserver& observer,
                         const CallOptions& options) const;
-
- private:
-  std::unique_ptr<sinks::v1::MechanismService::StubInterface> stub_;
 };
 
 }  // namespace sinkd::client

@@ -1,85 +1,22 @@
 #include "client/run_client.h"
 
-#include <utility>
-
-#include "client/error_report.h"
-
 namespace sinkd::client {
 namespace v1 = ::sinks::v1;
-namespace {
-
-// Shows every message of a stream to `visit`; its error ends the call.
-template <typename Message, typename Reader, typename Visit>
-absl::Status ReadStream(ScopedCall& call, Reader& reader, const Visit& visit) {
-  absl::Status own;
-  Message message;
-  while (own.ok() && reader.Read(&message)) own = visit(message);
-  if (!own.ok()) {
-    call.context()->TryCancel();
-    while (reader.Read(&message)) {
-    }
-  }
-  const absl::Status server = FromGrpcStatus(reader.Finish());
-  return own.ok() ? server : own;
-}
-
-// Calls `fetch` for page after page; it returns the token of the next one.
-template <typename Request, typename Fetch>
-absl::Status ReadPages(Request& request, const Fetch& fetch) {
-  while (true) {
-    const absl::StatusOr<std::string> next = fetch(request);
-    if (!next.ok()) return next.status();
-    if (next->empty()) return absl::OkStatus();
-    if (*next == request.page_token()) {
-      return absl::InternalError("the server's list does not advance");
-    }
-    request.set_page_token(*next);
-  }
-}
-
-}  // namespace
-
-std::string RunName(std::string_view name) {
-  constexpr std::string_view kPrefix = "runs/";
-  return name.starts_with(kPrefix) ? std::string(name) : std::string(kPrefix).append(name);
-}
-
-RunClient::RunClient(std::shared_ptr<grpc::Channel> channel, RetryPolicy retry)
-    : stub_(v1::RunService::NewStub(std::move(channel))), retry_(std::move(retry)) {}
-
-absl::StatusOr<v1::Run> RunClient::Create(const v1::CreateRunRequest& request,
-                                          const CallOptions& options) const {
-  v1::CreateRunResponse response;
-  const absl::Status status = CallWithRetry(retry_, options, [&](grpc::ClientContext* context) {
-    return stub_->CreateRun(context, request, &response);
-  });
-  if (!status.ok()) return status;
-  return std::move(*response.mutable_run());
-}
 
 absl::StatusOr<v1::Run> RunClient::Get(std::string_view name, const CallOptions& options) const {
   v1::GetRunRequest request;
   request.set_name(RunName(name));
-  v1::GetRunResponse response;
-  const absl::Status status = CallWithRetry(retry_, options, [&](grpc::ClientContext* context) {
-    return stub_->GetRun(context, request, &response);
-  });
-  if (!status.ok()) return status;
-  return std::move(*response.mutable_run());
+  const auto response = Call(&Stub::GetRun, request, options);
+  if (!response.ok()) return response.status();
+  return response->run();
 }
 
 absl::Status RunClient::List(const v1::RunFilter& filter, const CallOptions& options,
                              const std::function<void(const v1::Run&)>& visit) const {
-  v1::ListRunsRequest first;
-  *first.mutable_filter() = filter;
-  return ReadPages(first, [&](const v1::ListRunsRequest& request) -> absl::StatusOr<std::string> {
-    v1::ListRunsResponse response;
-    const absl::Status status = CallWithRetry(retry_, options, [&](grpc::ClientContext* context) {
-      return stub_->ListRuns(context, request, &response);
-    });
-    if (!status.ok()) return status;
-    for (const v1::Run& run : response.runs()) visit(run);
-    return response.next_page_token();
+  v1::ListRunsRequest request;
+  *request.mutable_filter() = filter;
+  return CallPages(&Stub::ListRuns, request, options, [&](const v1::ListRunsResponse& page) {
+    for (const v1::Run& run : page.runs()) visit(run);
   });
 }
 
@@ -88,12 +25,9 @@ absl::StatusOr<std::string> RunClient::DidYouMean(const v1::RunFilter& filter,
   v1::ListRunsRequest request;
   *request.mutable_filter() = filter;
   request.set_page_size(1);
-  v1::ListRunsResponse response;
-  const absl::Status status = CallWithRetry(retry_, options, [&](grpc::ClientContext* context) {
-    return stub_->ListRuns(context, request, &response);
-  });
-  if (!status.ok()) return status;
-  return response.did_you_mean();
+  const auto response = Call(&Stub::ListRuns, request, options);
+  if (!response.ok()) return response.status();
+  return response->did_you_mean();
 }
 
 absl::StatusOr<v1::Run> RunClient::SetState(std::string_view name, v1::RunState state,
@@ -101,82 +35,58 @@ absl::StatusOr<v1::Run> RunClient::SetState(std::string_view name, v1::RunState 
   v1::UpdateRunRequest request;
   request.set_name(RunName(name));
   request.set_state(state);
-  v1::UpdateRunResponse response;
-  const absl::Status status = CallWithRetry(retry_, options, [&](grpc::ClientContext* context) {
-    return stub_->UpdateRun(context, request, &response);
-  });
-  if (!status.ok()) return status;
-  return std::move(*response.mutable_run());
+  const auto response = Call(&Stub::UpdateRun, request, options);
+  if (!response.ok()) return response.status();
+  return response->run();
 }
 
 absl::Status RunClient::Delete(std::string_view name, const CallOptions& options) const {
   v1::DeleteRunRequest request;
   request.set_name(RunName(name));
-  v1::DeleteRunResponse response;
-  return CallWithRetry(retry_, options, [&](grpc::ClientContext* context) {
-    return stub_->DeleteRun(context, request, &response);
-  });
+  return Call(&Stub::DeleteRun, request, options).status();
 }
 
 absl::Status RunClient::SampleKeys(
     std::string_view name, const CallOptions& options,
     const std::function<void(const std::string&, const std::string&)>& visit) const {
-  v1::ListSampleKeysRequest first;
-  first.set_name(RunName(name));
-  return ReadPages(first,
-                   [&](const v1::ListSampleKeysRequest& request) -> absl::StatusOr<std::string> {
-                     v1::ListSampleKeysResponse response;
-                     const absl::Status status =
-                         CallWithRetry(retry_, options, [&](grpc::ClientContext* context) {
-                           return stub_->ListSampleKeys(context, request, &response);
-                         });
-                     if (!status.ok()) return status;
-                     for (int i = 0; i < response.sample_keys_size(); ++i) {
-                       const bool known = i < response.input_digests_size();
-                       visit(response.sample_keys(i), known ? response.input_digests(i) : "");
+  v1::ListSampleKeysRequest request;
+  request.set_name(RunName(name));
+  return CallPages(&Stub::ListSampleKeys, request, options,
+                   [&](const v1::ListSampleKeysResponse& page) {
+                     for (int i = 0; i < page.sample_keys_size(); ++i) {
+                       const bool known = i < page.input_digests_size();
+                       visit(page.sample_keys(i), known ? page.input_digests(i) : "");
                      }
-                     return response.next_page_token();
                    });
 }
 
-absl::Status RunClient::Records(
-    const v1::StreamRecordsRequest& request, const CallOptions& options,
-    const std::function<absl::Status(const v1::StoredRecord&)>& visit) const {
-  ScopedCall call(options);
-  const auto stream = stub_->StreamRecords(call.context(), request);
-  return ReadStream<v1::StreamRecordsResponse>(
-      call, *stream, [&](const v1::StreamRecordsResponse& response) {
-        for (const v1::StoredRecord& record : response.records()) {
-          if (absl::Status status = visit(record); !status.ok()) return status;
-        }
-        return absl::OkStatus();
-      });
+absl::Status RunClient::Records(const v1::StreamRecordsRequest& request, const CallOptions& options,
+                                const Visit<v1::StoredRecord>& visit) const {
+  return CallStream(&Stub::StreamRecords, request, options,
+                    [&](const v1::StreamRecordsResponse& response) {
+                      for (const v1::StoredRecord& record : response.records()) {
+                        if (absl::Status status = visit(record); !status.ok()) return status;
+                      }
+                      return absl::OkStatus();
+                    });
 }
 
-absl::Status RunClient::Summarize(
-    const v1::SummarizeRunsRequest& request, const CallOptions& options,
-    const std::function<absl::Status(const v1::SummarizeRunsResponse&)>& visit) const {
-  ScopedCall call(options);
-  const auto stream = stub_->SummarizeRuns(call.context(), request);
-  return ReadStream<v1::SummarizeRunsResponse>(call, *stream, visit);
+absl::Status RunClient::Summarize(const v1::SummarizeRunsRequest& request,
+                                  const CallOptions& options,
+                                  const Visit<v1::SummarizeRunsResponse>& visit) const {
+  return CallStream(&Stub::SummarizeRuns, request, options, visit);
 }
 
-absl::Status RunClient::Studies(
-    std::string_view name, const CallOptions& options,
-    const std::function<absl::Status(const v1::ListStudiesResponse&)>& visit) const {
+absl::Status RunClient::Studies(std::string_view name, const CallOptions& options,
+                                const Visit<v1::ListStudiesResponse>& visit) const {
   v1::ListStudiesRequest request;
   request.set_name(RunName(name));
-  ScopedCall call(options);
-  const auto stream = stub_->ListStudies(call.context(), request);
-  return ReadStream<v1::ListStudiesResponse>(call, *stream, visit);
+  return CallStream(&Stub::ListStudies, request, options, visit);
 }
 
-absl::Status RunClient::BackUp(
-    const CallOptions& options,
-    const std::function<absl::Status(const v1::BackUpStoreResponse&)>& visit) const {
-  ScopedCall call(options);
-  const auto stream = stub_->BackUpStore(call.context(), v1::BackUpStoreRequest());
-  return ReadStream<v1::BackUpStoreResponse>(call, *stream, visit);
+absl::Status RunClient::BackUp(const CallOptions& options,
+                               const Visit<v1::BackUpStoreResponse>& visit) const {
+  return CallStream(&Stub::BackUpStore, {}, options, visit);
 }
 
 absl::StatusOr<v1::ImportRecordsResponse> RunClient::Import(const ImportSource& next,

@@ -6,6 +6,7 @@
 #include <array>
 #include <memory>
 
+#include <absl/strings/str_split.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -67,13 +68,7 @@ bool HasScheme(std::string_view address) {
 
 std::vector<std::string> SplitServers(std::string_view servers) {
   if (HasScheme(servers)) return {std::string(servers)};
-  std::vector<std::string> parts;
-  while (true) {
-    const size_t comma = servers.find(',');
-    parts.emplace_back(servers.substr(0, comma));
-    if (comma == std::string_view::npos) return parts;
-    servers.remove_prefix(comma + 1);
-  }
+  return absl::StrSplit(std::string(servers), ',');
 }
 
 absl::StatusOr<std::string> TargetOf(const std::vector<std::string>& servers) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "client/cli/flags/options.h"
 #include "client/error_report.h"
 
 namespace sinkd::cli {
@@ -63,7 +64,7 @@ std::string DescribeFailure(const absl::Status& status, const GlobalOptions& glo
              "\n  is sinkd running there? --server or SINKCTL_SERVER names another address";
     }
     case kExitDeadline:
-      return text + "\n  --timeout gives it longer";
+      return text + "\n  a longer --timeout allows more time";
     default:
       return text;
   }

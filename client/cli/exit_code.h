@@ -6,9 +6,9 @@
 
 #include <absl/status/status.h>
 
-#include "client/cli/flags/options.h"
-
 namespace sinkd::cli {
+
+struct GlobalOptions;  // flags/options.h
 
 enum ExitCode {
   kExitOk = 0,

@@ -86,12 +86,14 @@ TEST(ModelClient, SendsTheRequestId) {
 TEST(ModelClient, LoadsWithProgressAndReturnsTheReadyModel) {
   testing::FakeServer server;
   std::vector<int64_t> done;
-  const auto model =
-      ModelClient(server.MakeChannel())
-          .Load("models/beta", {.device = "cpu", .compute_type = sinks::v1::COMPUTE_TYPE_BFLOAT16},
-                {}, [&](const sinks::v1::LoadModelResponse& response) {
-                  done.push_back(response.bytes_done());
-                });
+  sinks::v1::LoadModelRequest request;
+  request.set_name("models/beta");
+  request.set_device("cpu");
+  request.set_compute_type(sinks::v1::COMPUTE_TYPE_BFLOAT16);
+  const auto model = ModelClient(server.MakeChannel())
+                         .Load(request, {}, [&](const sinks::v1::LoadModelResponse& response) {
+                           done.push_back(response.bytes_done());
+                         });
   ASSERT_TRUE(model.ok()) << model.status();
   EXPECT_THAT(done, ElementsAre(0, 1 << 20, 2 << 20, 3 << 20));
   EXPECT_EQ(model->state(), sinks::v1::MODEL_STATE_READY);
@@ -102,7 +104,9 @@ TEST(ModelClient, ReturnsTheErrorOfALoadWithItsDetails) {
   testing::FakeServer server;
   server.load_status = testing::MakeError(grpc::StatusCode::FAILED_PRECONDITION,
                                           "model.safetensors is truncated", "CHECKPOINT_TRUNCATED");
-  const auto model = ModelClient(server.MakeChannel()).Load("alpha", {}, {}, {});
+  sinks::v1::LoadModelRequest request;
+  request.set_name("alpha");
+  const auto model = ModelClient(server.MakeChannel()).Load(request, {}, {});
   EXPECT_TRUE(absl::IsFailedPrecondition(model.status())) << model.status();
   EXPECT_EQ(ReadErrorReport(model.status()).reason, "CHECKPOINT_TRUNCATED");
 }

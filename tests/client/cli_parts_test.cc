@@ -1,16 +1,18 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <optional>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <google/rpc/error_details.pb.h>
 #include <gtest/gtest.h>
 
+#include "client/cli/commands/command_line.h"
 #include "client/cli/flags/flag_values.h"
 #include "client/cli/input/line_reader.h"
 #include "client/cli/input/sample_reader.h"
-#include "client/cli/output/csv_row.h"
+#include "client/cli/output/csv_table.h"
 #include "client/cli/output/json_parts.h"
 #include "client/cli/output/number_format.h"
 #include "sinks/v1/runs.pb.h"
@@ -129,18 +131,41 @@ TEST(NumberFormat, KeepsItsPrecision) {
   EXPECT_EQ(Duration(3725), "1:02:05");
 }
 
-TEST(CsvRow, QuotesAsRfc4180Says) {
-  EXPECT_EQ(CsvRow().Add("a").Add("b,c").Add("d\"e\n").Add(0.1).Add(true).AddIf(false, 1).Take(),
-            "a,\"b,c\",\"d\"\"e\n\",0.1,true,\r\n");
+// A row of these words.
+std::string Csv(const CsvTable::Words& words, bool raw = false) {
+  std::string columns = "=";
+  for (size_t i = 1; i < words.size(); ++i) columns += ",=";
+  return CsvTable(columns, raw).Row({}, words);
 }
 
-TEST(CsvRow, NeutralizesWhatASpreadsheetWouldRun) {
-  const auto cell = [](std::string_view text) {
-    std::string row = CsvRow().Add(text).Take();
+TEST(CsvTable, QuotesAsRfc4180Says) {
+  EXPECT_EQ(Csv({"a", "b,c", "d\"e\n", ""}), "a,\"b,c\",\"d\"\"e\n\",\r\n");
+}
+
+TEST(CsvTable, WritesFieldsByTheirPaths) {
+  sinks::v1::Fit fit;
+  fit.set_form(sinks::v1::REGRESSION_FORM_LOG_LOG);
+  fit.set_n(12);
+  fit.mutable_slope()->set_value(0.1);
+  sinks::v1::Sink sink;
+  sink.add_layers(3);
+  sink.add_layers(4);
+  sink.set_contiguous(true);
+  sink.set_token_text("=1");
+  CsvTable csv("y=,form,n,a=intercept.value,b=slope.value,layers,contiguous,token_text,model=");
+  csv.EndWith({"models/m"});
+  EXPECT_EQ(csv.Header(), "y,form,n,a,b,layers,contiguous,token_text,model\r\n");
+  EXPECT_EQ(csv.Row({&fit, &sink}, {"score"}), "score,log-log,12,,0.1,3 4,true,'=1,models/m\r\n");
+}
+
+TEST(CsvTable, NeutralizesWhatASpreadsheetWouldRun) {
+  const auto cell = [](const std::string& text, bool raw = false) {
+    std::string row = Csv({text}, raw);
     row.resize(row.size() - 2);
     return row;
   };
   EXPECT_EQ(cell("=1+1"), "'=1+1");
+  EXPECT_EQ(cell("=1+1", true), "=1+1");
   EXPECT_EQ(cell("=cmd|' /C calc'!A0"), "'=cmd|' /C calc'!A0");
   EXPECT_EQ(cell("+1+1"), "'+1+1");
   EXPECT_EQ(cell("-2+3"), "'-2+3");
@@ -153,16 +178,14 @@ TEST(CsvRow, NeutralizesWhatASpreadsheetWouldRun) {
   EXPECT_EQ(cell("-"), "'-");
 }
 
-TEST(CsvRow, LeavesNumbersAndOtherTextAlone) {
-  EXPECT_EQ(
-      CsvRow().Add(-1.5).Add(int64_t{-7}).Add("-1.5").Add("+2").Add("-1e-07").Add("-inf").Take(),
-      "-1.5,-7,-1.5,+2,-1e-07,-inf\r\n");
-  EXPECT_EQ(CsvRow().Add("-0.5 0.25 -1").Add("a=b").Add(" Wait").Add("caf\u00e9").Take(),
+TEST(CsvTable, LeavesNumbersAndOtherTextAlone) {
+  EXPECT_EQ(Csv({"-1.5", "-7", "+2", "-1e-07", "-inf"}), "-1.5,-7,+2,-1e-07,-inf\r\n");
+  EXPECT_EQ(Csv({"-0.5 0.25 -1", "a=b", " Wait", "caf\u00e9"}),
             "-0.5 0.25 -1,a=b, Wait,caf\u00e9\r\n");
 }
 
-TEST(CsvRow, WritesControlAndDirectionCharactersVisibly) {
-  EXPECT_EQ(CsvRow().Add("a\x1b[31m").Add("a\u202eb").Add("a\u2028b").Add("a\uFFFE").Take(),
+TEST(CsvTable, WritesControlAndDirectionCharactersVisibly) {
+  EXPECT_EQ(Csv({"a\x1b[31m", "a\u202eb", "a\u2028b", "a\uFFFE"}),
             "a\\x1b[31m,a\\u{202e}b,a\\u{2028}b,a\\u{fffe}\r\n");
 }
 
@@ -173,6 +196,20 @@ TEST(Flags, ParseDurations) {
   for (const char* bad : {"", "0", "-1s", "5x", "s", "nan", "1e30h"}) {
     EXPECT_FALSE(ParseDuration(bad)) << bad;
   }
+}
+
+TEST(CommandLine, SaysWhetherToPinOnlyWhereAFlagDoes) {
+  const auto pinned = [](std::vector<const char*> words) -> std::optional<bool> {
+    Invocation invocation;
+    const auto app = MakeCommandLine(invocation);
+    words.insert(words.begin(), {"sinkctl", "load", "alpha"});
+    EXPECT_FALSE(ParseCommandLine(static_cast<int>(words.size()), words.data(), *app, invocation));
+    const sinks::v1::LoadModelRequest& load = invocation.models.load;
+    return load.has_pinned() ? std::optional(load.pinned()) : std::nullopt;
+  };
+  EXPECT_EQ(pinned({}), std::nullopt);
+  EXPECT_EQ(pinned({"--pin"}), true);
+  EXPECT_EQ(pinned({"--no-pin"}), false);
 }
 
 TEST(ToJson, LeavesOutDetailsOfUnknownTypeAndNothingElse) {

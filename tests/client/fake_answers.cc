@@ -232,6 +232,7 @@ v1::PlanModelResponse MakePlan(const v1::PlanModelRequest& request, int64_t free
   share.set_budget_bytes(free_bytes);
   share.set_held_bytes(300 * kMiB);
   share.set_pinned_bytes(100 * kMiB);
+  share.set_evicted_bytes(0);
   share.set_fits(share.weight_bytes() <= free_bytes);
   share.set_sample_fits(share.weight_bytes() + share.activation_bytes() <= free_bytes);
   plan.set_fits(share.fits());

@@ -107,7 +107,12 @@ void Fill(v1::SwapReport& report, bool loss) {
     row.set_site(v1::SITE_RESID_POST);
     FillOutcome(*row.mutable_targets(), 0.96875);
     FillOutcome(*row.mutable_control_swap(), 0.03125);
-    *row.mutable_untouched()->mutable_suppressed() = Undefined("no other sinks");
+    v1::SinkOutcome& untouched = *row.mutable_untouched();
+    for (v1::Estimate* each :
+         {untouched.mutable_suppressed(), untouched.mutable_cosine_change(),
+          untouched.mutable_norm_change(), untouched.mutable_lifetime_change()}) {
+      *each = Undefined("no other sinks");
+    }
     if (!loss) continue;
     *row.mutable_loss_change() = Value(0.125);
     *row.mutable_control_loss_change() = Value(0.0625);

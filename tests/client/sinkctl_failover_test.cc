@@ -105,7 +105,7 @@ TEST_F(SinkctlFailover, WritesRecordsOnceWhereverStreamsBreak) {
       EXPECT_THAT(Written(breaking, {}),
                   ElementsAre("started", "record 0", "record 1", "record 2", "summary", "outcome"));
       EXPECT_EQ(breaking.streams(), 3);
-      EXPECT_THAT(said_, HasSubstr("beginning again"));
+      EXPECT_THAT(said_, HasSubstr("starting over"));
     }
   }
 }

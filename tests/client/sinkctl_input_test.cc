@@ -133,7 +133,7 @@ TEST_F(SinkctlTest, ExitsWith2WithoutAskingTheServerWhenThereIsNoSample) {
     const ProcessResult result =
         RunWithInput({"detect", "alpha", "--input-format", "jsonl"}, input);
     EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.err, HasSubstr("the input holds no sample"));
+    EXPECT_THAT(result.err, HasSubstr("the input has no samples"));
   }
   EXPECT_EQ(server_.samples_received, 0);
 }

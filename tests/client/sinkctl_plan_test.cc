@@ -115,7 +115,9 @@ TEST_F(SinkctlTest, WritesAPlanThatReadsBackAsTheMessage) {
     const auto status = google::protobuf::util::JsonStringToMessage(text, message);
     EXPECT_TRUE(status.ok()) << status.ToString();
   };
-  const auto whole = client::ModelClient(server_.MakeChannel()).Plan("alpha", {}, {});
+  sinks::v1::PlanModelRequest request;
+  request.set_name("alpha");
+  const auto whole = client::ModelClient(server_.MakeChannel()).Plan(request, true, {});
   ASSERT_TRUE(whole.ok()) << whole.status();
   ASSERT_EQ(whole->tensors_size(), 8);
   EXPECT_FALSE(whole->has_next_page_token());

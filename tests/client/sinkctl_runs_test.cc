@@ -196,7 +196,7 @@ TEST_F(SinkctlTest, SaysWhatIsWrongWithARequestForRuns) {
       {{"runs", "import", "a"}, "FILE"},
       {{"runs", "summarize"}, "which runs?"},
       {{"runs", "summarize", "--all", "--by", "day"}, "is not model, run or label:NAME"},
-      {{"runs", "list", "--since", "yesterday"}, "is no time"},
+      {{"runs", "list", "--since", "yesterday"}, "is not a time"},
       {{"runs", "list", "--label", "a"}, "is not NAME=VALUE"},
       {{"runs", "list", "--sinse", "x"}, "did you mean \"--since\"?"},
       {{"runs", "show", "a\xff"}, "is not UTF-8"},
@@ -398,7 +398,7 @@ TEST_F(SinkctlTest, TakesUpARunWhoseStreamBroke) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(breaking.streams(), 3);
   EXPECT_THAT(breaking.answered(), ElementsAre("0", "1", "2", "3", "4", "5", "6"));
-  EXPECT_THAT(result.err, HasSubstr("taking up the run"));
+  EXPECT_THAT(result.err, HasSubstr("resuming the run"));
   std::vector<std::string> ids;
   int64_t index = 0;
   for (const std::string& line : Lines(result.out)) {

@@ -270,7 +270,7 @@ TEST_F(SinkctlTest, RefusesWordsThatMeanNothingToAStudy) {
   EXPECT_THAT(refused({"swap", "--sites", "attn_out,mlp_ot"}), HasSubstr("mlp_out"));
   EXPECT_THAT(refused({"swap", "--blocks", "3,x"}), HasSubstr("\"x\" is not an integer in range"));
   EXPECT_THAT(refused({"steer", "--taus", "1,nan"}), HasSubstr("\"nan\" is not a finite number"));
-  EXPECT_THAT(refused({"norms", "--time-budget", "soon"}), HasSubstr("is no duration"));
+  EXPECT_THAT(refused({"norms", "--time-budget", "soon"}), HasSubstr("is not a duration"));
   EXPECT_THAT(refused({"norms", "--kind", "noise"}), HasSubstr("unknown flag --kind"));
   EXPECT_THAT(Run({"norms", "--text", "a"}).err, HasSubstr("which model?"));
   EXPECT_TRUE(server_.study_requests().empty());

@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{{"detect", "alpha", "--cosine-threshold", "0.9x"}, "not a finite number"},
         UsageCase{{"levels", "alpha", "--top-tokens", "1.5"}, "not an integer"},
         UsageCase{{"levels", "alpha", "--top-tokens", "3000000000"}, "not an integer in range"},
-        UsageCase{{"detect", "alpha", "--timeout", "soon"}, "is no duration"},
+        UsageCase{{"detect", "alpha", "--timeout", "soon"}, "is not a duration"},
         UsageCase{{"detect", "alpha", "--input"}, "--input"},
         UsageCase{{"detect", "alpha", "--input", "/nowhere/x.jsonl"}, "No such file"},
         UsageCase{{"detect", "alpha", "--input", "/tmp"}, "it is a folder"},

@@ -115,7 +115,7 @@ TEST(SinkctlTop, RefusesAnIntervalThatIsNone) {
   const StatusServer server;
   const ProcessResult result = RunProcess(Top(server, {"--interval", "soon"}));
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("is no duration"));
+  EXPECT_THAT(result.err, HasSubstr("is not a duration"));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ class WithoutARun(CorpusCase):
         self.kill(busy[0])
         code, said = client.finish()
         self.assertEqual(code, 0, said)
-        self.assertIn("beginning again", said)
+        self.assertIn("starting over", said)
         return [each for each in client.lines if each["type"] != "started"]
 
     def test_the_output_is_that_of_an_unbroken_stream(self):
@@ -58,7 +58,7 @@ class WithoutARun(CorpusCase):
         self.kill(wait_until("a server is busy", self.busy)[0])
         code, said = client.finish()
         self.assertEqual(code, 4, said)
-        self.assertIn("beginning again", said)
+        self.assertIn("starting over", said)
         kinds = [each["type"] for each in client.lines]
         self.assertEqual(kinds.count("record"), len(self.samples))
         self.assertEqual(said.count("corpus.jsonl:1:"), 1)
@@ -90,7 +90,7 @@ class WithARun(CorpusCase):
         client.send(samples[7:])
         code, said = client.finish()
         self.assertEqual(code, 0, said)
-        self.assertIn("taking up the run", said)
+        self.assertIn("resuming the run", said)
         self.assertEqual([each["sampleId"] for each in client.records],
                          [each["id"] for each in samples])
         summary = next(each["summary"] for each in client.lines if each["type"] == "summary")

@@ -65,7 +65,7 @@ class Rehearsal(CorpusCase):
                 continue
             code, said = client.finish()
             self.assertEqual(code, 0, said)
-            taken_up += "taking up the run" in said
+            taken_up += "resuming the run" in said
             self.assertNotIn("summary", [each["type"] for each in client.lines])
             ids = [each["sampleId"] for each in client.records]
             self.assertEqual(ids, [each["id"] for each in self.samples

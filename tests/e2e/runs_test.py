@@ -137,7 +137,7 @@ class BrokenStreams(RunsCase):
         lines += [json.loads(line) for line in process.stdout]
         said = process.stderr.read()
         self.assertEqual(process.wait(PATIENCE), 0, said)
-        self.assertIn("taking up the run", said)
+        self.assertIn("resuming the run", said)
         kinds = collections.Counter(each["type"] for each in lines)
         self.assertEqual(kinds, {"started": 1, "record": len(self.samples), "summary": 1,
                                  "outcome": 1})

@@ -91,7 +91,7 @@ class Shards(CorpusCase):
         for text in ("8/8", "1/0", "three", "-1/3", "0/100001"):
             _, said = self.sinkctl(self.server.address, "detect", PLANTED, f"--shard={text}",
                                    code=2)
-            self.assertIn(f'"{text}" is no INDEX/COUNT', said)
+            self.assertIn(f'"{text}" is not INDEX/COUNT', said)
 
     def test_a_run_of_shards_stays_open_and_sums_up_as_if_it_were_one(self):
         file = self.write("corpus.jsonl", corpus(2))

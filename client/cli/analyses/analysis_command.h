@@ -12,6 +12,7 @@
 #include <CLI/App.hpp>
 
 #include "client/cli/flags/options.h"
+#include "client/cli/output/csv_table.h"
 #include "client/cli/terminal/terminal.h"
 #include "sinks/v1/analysis.pb.h"
 
@@ -40,9 +41,9 @@ struct AnalysisCommand {
   // Its part of a summary, empty where the summary has none; null: a summary never has.
   std::string (*render)(const sinks::v1::Summary& summary, const SummaryView& view,
                         const Terminal& terminal) = nullptr;
-  // CSV: the header, without a line end, and the rows. Without them, a row a sink.
-  std::string_view csv_header = {};
-  std::string (*csv)(const sinks::v1::Summary& summary) = nullptr;
+  // CSV: the columns (output/csv_table.h) and the rows. Without them, a row a sink.
+  std::string_view csv_columns = {};
+  std::string (*csv)(const sinks::v1::Summary& summary, const CsvTable& csv) = nullptr;
 };
 
 extern const AnalysisCommand kDetectAnalysis;

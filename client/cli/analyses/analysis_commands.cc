@@ -44,7 +44,7 @@ void AddRunFlags(CLI::App& app, AnalyzeOptions& options) {
   AddModelFlag(app, options.model);
   app.add_option_function<std::string>(
          "--run,--run-id", [&](const std::string& id) { spec.set_run_id(id); },
-         "Keep the records in this run of the server's store; a run that is there goes on")
+         "Keep the records in this run of the server's store; an existing run is resumed")
       ->type_name("ID")
       ->group(group);
   AddLabels(app, "--label", "With --run: a label of a new run; may be given several times",
@@ -71,13 +71,13 @@ void AddRunFlags(CLI::App& app, AnalyzeOptions& options) {
       ->check([](const std::string& text) {
         return ParseShard(text)
                    ? std::string()
-                   : fmt::format("\"{}\" is no INDEX/COUNT with 0 <= INDEX < COUNT <= {}",
+                   : fmt::format("\"{}\" is not INDEX/COUNT with 0 <= INDEX < COUNT <= {}",
                                  client::MakePrintable(text), kMostShards);
       })
       ->group(group);
   app.add_flag_callback(
          "--no-summary", [&spec] { spec.set_no_summary(true); },
-         "With --run: end without the summary, which reads all of the run; so it is with --shard, "
+         "With --run: end without the summary, which reads all of the run; implied by --shard, "
          "unless --summary-only is given")
       ->group(group);
   app.add_flag_callback(

@@ -5,7 +5,6 @@
 
 #include "client/cli/analyses/analysis_command.h"
 #include "client/cli/output/chart.h"
-#include "client/cli/output/csv_row.h"
 #include "client/cli/output/number_format.h"
 #include "client/cli/output/row_mean.h"
 #include "client/cli/output/summary_view.h"
@@ -108,32 +107,25 @@ int PlaceOf(const v1::Summary& summary, int block) {
   return found == blocks.end() ? -1 : static_cast<int>(found - blocks.begin());
 }
 
-std::string Csv(const v1::Summary& summary) {
+std::string Csv(const v1::Summary& summary, const CsvTable& csv) {
   std::string rows;
   const v1::CompensationReport& report = summary.compensation();
   const v1::LearnedSinkReport& learned = summary.learned_sinks();
   const v1::GateReport& gates = summary.gates();
   for (int block = 0; block < report.blocks_size(); ++block) {
-    const v1::BlockCompensation& values = report.blocks(block);
     const auto weakest = report.weakest_block().find(block);
-    CsvRow row;
-    row.Add(block).AddIf(values.has_primary(), values.primary());
-    row.AddIf(values.has_primary_interval(), values.primary_interval().lower());
-    row.AddIf(values.has_primary_interval(), values.primary_interval().upper());
-    row.AddIf(values.has_secondary(), values.secondary());
-    row.AddIf(values.has_secondary_interval(), values.secondary_interval().lower());
-    row.AddIf(values.has_secondary_interval(), values.secondary_interval().upper());
-    row.AddIf(values.has_rest(), values.rest()).Add(values.primary_norm());
-    row.Add(weakest == report.weakest_block().end() ? int64_t{0} : weakest->second);
+    CsvTable::Words words = {
+        fmt::to_string(block),
+        fmt::to_string(weakest == report.weakest_block().end() ? 0 : weakest->second)};
     const int place = PlaceOf(summary, block);
-    for (const auto* values_of : {&gates.all(), &gates.primary(), &gates.secondary()}) {
+    for (const auto* gate : {&gates.all(), &gates.primary(), &gates.secondary()}) {
       const bool has_gate =
-          place >= 0 && (place + 1) * gates.heads() <= values_of->size() && gates.heads() > 0;
-      row.AddIf(has_gate, has_gate ? MeanOfRow(*values_of, place, gates.heads()) : 0.0);
+          place >= 0 && (place + 1) * gates.heads() <= gate->size() && gates.heads() > 0;
+      words.push_back(has_gate ? fmt::to_string(MeanOfRow(*gate, place, gates.heads())) : "");
     }
     const bool has_mass = place >= 0 && place < learned.mass_size();
-    row.AddIf(has_mass, has_mass ? learned.mass(place) : 0.0);
-    rows += row.Take();
+    words.push_back(has_mass ? fmt::to_string(learned.mass(place)) : "");
+    rows += csv.Row({&report.blocks(block)}, words);
   }
   return rows;
 }
@@ -150,9 +142,11 @@ extern const AnalysisCommand kCompensationAnalysis = {
     .takes_scores = true,
     .shows_attention = true,
     .render = Render,
-    .csv_header =
-        "block,primary,primary_lower,primary_upper,secondary,secondary_lower,secondary_upper,rest,"
-        "primary_norm,samples_weakest_here,gate,gate_primary,gate_secondary,learned_sink_mass",
+    .csv_columns =
+        "block=,primary,primary_lower=primary_interval.lower,primary_upper=primary_interval.upper,"
+        "secondary,secondary_lower=secondary_interval.lower,"
+        "secondary_upper=secondary_interval.upper,rest,primary_norm,samples_weakest_here=,gate=,"
+        "gate_primary=,gate_secondary=,learned_sink_mass=",
     .csv = Csv,
 };
 

@@ -4,7 +4,6 @@
 
 #include "client/cli/analyses/analysis_command.h"
 #include "client/cli/output/chart.h"
-#include "client/cli/output/csv_row.h"
 #include "client/cli/output/names.h"
 #include "client/cli/output/number_format.h"
 #include "client/cli/output/record_view.h"
@@ -101,13 +100,9 @@ std::string Render(const v1::Summary& summary, const SummaryView& view, const Te
   return view.charts ? text + Positions(report, terminal) : text;
 }
 
-std::string Csv(const v1::Summary& summary) {
+std::string Csv(const v1::Summary& summary, const CsvTable& csv) {
   std::string rows;
-  for (const v1::LevelCount& level : summary.levels().counts()) {
-    CsvRow row;
-    row.Add(level.l_start()).Add(level.lifetime()).Add(WordOf(level.kind())).Add(level.count());
-    rows += row.Take();
-  }
+  for (const v1::LevelCount& level : summary.levels().counts()) rows += csv.Row({&level});
   return rows;
 }
 
@@ -121,7 +116,7 @@ extern const AnalysisCommand kLevelsAnalysis = {
     .shows = "Level histogram",
     .example = "sinkctl levels smollm2-135m --input prompts.jsonl --kind-rule published",
     .render = Render,
-    .csv_header = "l_start,lifetime,kind,count",
+    .csv_columns = "l_start,lifetime,kind,count",
     .csv = Csv,
 };
 

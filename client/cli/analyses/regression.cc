@@ -4,7 +4,6 @@
 
 #include "client/cli/analyses/analysis_command.h"
 #include "client/cli/output/chart.h"
-#include "client/cli/output/csv_row.h"
 #include "client/cli/output/names.h"
 #include "client/cli/output/number_format.h"
 #include "client/cli/output/summary_view.h"
@@ -107,37 +106,15 @@ std::string Render(const v1::Summary& summary, const SummaryView& view, const Te
          RenderResult(report.lifetime(), report.lifetime_points(), "lifetime", view, terminal);
 }
 
-void AddCoefficient(bool present, const v1::Coefficient& coefficient, CsvRow& row) {
-  row.AddIf(present, coefficient.value()).AddIf(present, coefficient.standard_error());
-  row.AddIf(present, coefficient.t()).AddIf(present, coefficient.p());
-  row.AddIf(present, coefficient.lower()).AddIf(present, coefficient.upper());
-}
-
-void AddCorrelation(const v1::Correlation& correlation, CsvRow& row) {
-  row.AddIf(correlation.has_value(), correlation.value());
-  row.AddIf(correlation.has_p(), correlation.p());
-}
-
-std::string FitRows(const char* y, const v1::RegressionResult& result) {
+std::string FitRows(const char* y, const v1::RegressionResult& result, const CsvTable& csv) {
   std::string rows;
-  for (const v1::Fit& fit : result.fits()) {
-    CsvRow row;
-    row.Add(y).Add(WordOf(fit.form())).Add(fit.n()).Add(fit.left_out()).Add(fit.undefined());
-    AddCoefficient(fit.has_intercept(), fit.intercept(), row);
-    AddCoefficient(fit.has_slope(), fit.slope(), row);
-    row.AddIf(fit.has_r_squared(), fit.r_squared());
-    row.AddIf(fit.has_residual_deviation(), fit.residual_deviation());
-    row.AddIf(fit.has_aic(), fit.aic());
-    AddCorrelation(result.pearson(), row);
-    AddCorrelation(result.spearman(), row);
-    rows += row.Take();
-  }
+  for (const v1::Fit& fit : result.fits()) rows += csv.Row({&fit, &result}, {y});
   return rows;
 }
 
-std::string Csv(const v1::Summary& summary) {
+std::string Csv(const v1::Summary& summary, const CsvTable& csv) {
   const v1::RegressionReport& report = summary.regression();
-  return FitRows("score", report.score()) + FitRows("lifetime", report.lifetime());
+  return FitRows("score", report.score(), csv) + FitRows("lifetime", report.lifetime(), csv);
 }
 
 }  // namespace
@@ -153,10 +130,14 @@ extern const AnalysisCommand kRegressionAnalysis = {
     .needs_scores = true,
     .ask_for_charts = [](v1::AnalysisSpec& spec) { spec.mutable_regression()->set_points(true); },
     .render = Render,
-    .csv_header =
-        "y,form,n,left_out,undefined,a,a_standard_error,a_t,a_p,a_lower,a_upper,b,b_standard_error,"
-        "b_t,b_p,b_lower,b_upper,r_squared,residual_deviation,aic,pearson,pearson_p,spearman,"
-        "spearman_p",
+    .csv_columns =
+        "y=,form,n,left_out,undefined,"
+        "a=intercept.value,a_standard_error=intercept.standard_error,a_t=intercept.t,a_p=intercept."
+        "p,a_lower=intercept.lower,a_upper=intercept.upper,"
+        "b=slope.value,b_standard_error=slope.standard_error,b_t=slope.t,b_p=slope.p,b_lower=slope."
+        "lower,b_upper=slope.upper,"
+        "r_squared,residual_deviation,aic,"
+        "pearson=pearson.value,pearson_p=pearson.p,spearman=spearman.value,spearman_p=spearman.p",
     .csv = Csv,
 };
 

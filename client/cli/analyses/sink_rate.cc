@@ -4,7 +4,6 @@
 
 #include "client/cli/analyses/analysis_command.h"
 #include "client/cli/output/chart.h"
-#include "client/cli/output/csv_row.h"
 #include "client/cli/output/number_format.h"
 #include "client/cli/output/summary_view.h"
 #include "client/cli/output/table.h"
@@ -47,17 +46,15 @@ std::string Render(const v1::Summary& summary, const SummaryView& view, const Te
   return table.empty() ? text : text + table.Render(terminal);
 }
 
-std::string Csv(const v1::Summary& summary) {
+std::string Csv(const v1::Summary& summary, const CsvTable& csv) {
   const v1::SinkRateReport& report = summary.sink_rate();
   std::string rows;
   for (int position = 0; position < report.cells_size(); ++position) {
     const bool defined = position < report.rates_size() && report.cells(position) > 0;
-    CsvRow row;
-    row.Add(position).AddIf(defined, defined ? report.rates(position) : 0.0);
-    row.AddIf(position < report.hits_size(),
-              position < report.hits_size() ? report.hits(position) : int64_t{0});
-    row.Add(report.cells(position));
-    rows += row.Take();
+    rows += csv.Row(
+        {}, {fmt::to_string(position), defined ? fmt::to_string(report.rates(position)) : "",
+             position < report.hits_size() ? fmt::to_string(report.hits(position)) : "",
+             fmt::to_string(report.cells(position))});
   }
   return rows;
 }
@@ -73,7 +70,7 @@ extern const AnalysisCommand kSinkRateAnalysis = {
     .example = "sinkctl rate smollm2-135m --input prompts.jsonl --gu2024",
     .takes_scores = true,
     .render = Render,
-    .csv_header = "position,rate,hits,cells",
+    .csv_columns = "position=,rate=,hits=,cells=",
     .csv = Csv,
 };
 

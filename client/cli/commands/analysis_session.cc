@@ -212,8 +212,8 @@ void AnalysisSession::OpenedRun(const v1::AnalyzeStarted& started) {
     const int64_t unknown = started.stored_without_digest();
     if (unknown > 0 && !replace_) {
       Say(
-          fmt::format("of {} of them the run does not know the text, so samples of their ids are "
-                      "taken for the same; --replace analyses them again",
+          fmt::format("of {} of them the run does not have the text, so samples with their ids are "
+                      "taken to be the same; --replace analyses them again",
                       Grouped(unknown)));
     }
     for (const std::string& stored : started.stored_arithmetics()) {
@@ -380,7 +380,7 @@ void AnalysisSession::SayHowToResume(const absl::Status& status, ExitCode code) 
     command += (command.empty() ? "" : " ") + ShellWord(word);
   }
   if (!options_.resume) command += " --resume";
-  Say(fmt::format("to go on with run {}{}:\n  {}", run_,
+  Say(fmt::format("to resume run {}{}:\n  {}", run_,
                   reader_.total_bytes() ? "" : ", with the same input", command));
 }
 
@@ -399,7 +399,7 @@ void AnalysisSession::Report(const absl::Status& status, ExitCode code) const {
                       outcome_.samples_sent));
     }
   } else if (code == kExitUsage && outcome_.samples_sent == 0 && outcome_.bad_inputs == 0) {
-    Say("the input holds no sample; give --input FILE, --text TEXT, or pipe samples in");
+    Say("the input has no samples; give --input FILE, --text TEXT, or pipe samples in");
   }
   if (elsewhere_ > 0 && !global_.quiet) {
     Say(fmt::format("{} sample{} of the input {} of other shards than {}/{}", Grouped(elsewhere_),
@@ -423,7 +423,7 @@ void AnalysisSession::Report(const absl::Status& status, ExitCode code) const {
                     reader_.Describe(*renamed_at_)));
   }
   if (status.ok() && without_summary_ && !global_.quiet) {
-    Say(fmt::format("run {} is not summed up: `sinkctl runs summarize {}` does", run_, run_));
+    Say(fmt::format("run {} has no summary yet: `sinkctl runs summarize {}` writes one", run_, run_));
   }
   const int64_t failed = outcome_.samples_failed + outcome_.bad_inputs;
   if (failed > 0 && !global_.quiet) {

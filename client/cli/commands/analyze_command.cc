@@ -95,7 +95,7 @@ absl::Status Analyze(const client::AnalysisClient& client, const v1::AnalysisSpe
         !call.deadline || std::chrono::system_clock::now() + pause < *call.deadline;
     if (!in_time) return status;
     Say(fmt::format("{}; {} in {}s", report.message,
-                    session.has_run() ? "taking up the run" : "beginning again",
+                    session.has_run() ? "resuming the run" : "starting over",
                     Fixed(static_cast<double>(pause.count()) / 1000, 2)));
     Pause(pause, *call.cancellation);
     session.TakeUp();

@@ -1,12 +1,13 @@
 #include <fmt/format.h>
 
-#include "client/audit_client.h"
+#include "client/cli/commands/call_setup.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/model_session.h"
 #include "client/cli/input/byte_stream.h"
 #include "client/cli/output/audit_view.h"
 #include "client/error_report.h"
+#include "client/service_client.h"
 #include "server/base/utf8.h"
+#include "sinks/v1/audit.grpc.pb.h"
 
 namespace sinkd::cli {
 namespace {
@@ -61,7 +62,8 @@ ExitCode RunAudit(const Invocation& invocation) {
         v1::AuditRunsRequest request = options.request;
         request.set_policy(*std::move(policy));
         const absl::StatusOr<v1::AuditRunsResponse> audit =
-            client::AuditClient(channel).Audit(request, call);
+            client::ServiceClient<v1::AuditService>(channel).Call(
+                &v1::AuditService::StubInterface::AuditRuns, request, call);
         if (!audit.ok()) return OfInput(audit.status(), options.policy_file);
         verdict = audit->verdict();
         const AuditFormat format = FormatOf(global, options);

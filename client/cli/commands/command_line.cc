@@ -13,16 +13,10 @@
 #include "client/channel.h"
 #include "client/cli/analyses/analysis_command.h"
 #include "client/cli/commands/call_setup.h"
-#include "client/cli/commands/health_command.h"
-#include "client/cli/commands/report_command.h"
-#include "client/cli/commands/token_command.h"
-#include "client/cli/commands/top_command.h"
-#include "client/cli/flags/audit_flags.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/commands/completion.h"
 #include "client/cli/flags/credential_flags.h"
 #include "client/cli/flags/flag_values.h"
-#include "client/cli/flags/model_flags.h"
-#include "client/cli/flags/run_flags.h"
-#include "client/cli/output/csv_row.h"
 #include "client/cli/studies/study_command.h"
 #include "client/error_report.h"
 #include "server/base/nearest_word.h"
@@ -98,98 +92,9 @@ void AddGlobalFlags(CLI::App& app, Invocation& invocation) {
          "Stop at the first bad sample")
       ->group(kGlobalGroup);
   app.add_flag("--ascii", global.ascii, "Charts in ASCII")->group(kGlobalGroup);
-  app.add_flag_callback("--csv-raw", CsvRow::WriteAsIs,
-                        "CSV with text as it is, formulas and control characters included")
+  app.add_flag("--csv-raw", global.csv_raw,
+               "CSV with text as it is, formulas and control characters included")
       ->group(kGlobalGroup);
-}
-
-void AddAnalysisCommands(CLI::App& app, Invocation& invocation) {
-  AnalyzeOptions& options = invocation.analyze;
-  for (const AnalysisCommand* command : AnalysisCommands()) {
-    CLI::App* sub = app.add_subcommand(command->name, command->description);
-    AddAnalysisFlags(*sub, {&command, 1}, options);
-    sub->footer(fmt::format("Example:\n  {}\n{}", command->example, kInputHelp));
-    sub->callback([&invocation, command] {
-      invocation.command = Command::kAnalyze;
-      invocation.analyze.sections = {command};
-    });
-  }
-  CLI::App* analyze = app.add_subcommand("analyze", "Several analyses in one pass");
-  const char* group = "Analyses";
-  for (const AnalysisCommand* command : AnalysisCommands()) {
-    AddSection(*analyze, *command, options.sections)->group(group);
-  }
-  analyze
-      ->add_flag_callback(
-          "--all",
-          [&options] {
-            options.sections.insert(AnalysisCommands().begin(), AnalysisCommands().end());
-          },
-          "All of them")
-      ->group(group);
-  AddAnalysisFlags(*analyze, AnalysisCommands(), options);
-  analyze->footer(fmt::format(
-      "Example:\n  sinkctl analyze smollm2-135m --levels --regress --input prompts.jsonl\n{}",
-      kInputHelp));
-  analyze->callback([&invocation] { invocation.command = Command::kAnalyze; });
-}
-
-void AddStudyCommands(CLI::App& app, Invocation& invocation) {
-  for (const StudyCommand* study : StudyCommands()) {
-    CLI::App* sub = app.add_subcommand(study->name, study->description);
-    AddStudyFlags(*sub, *study, invocation.study);
-    sub->footer(fmt::format("Example:\n  {}\n{}\n{}", study->example, kStudyHelp, kInputHelp));
-    sub->callback([&invocation, study] {
-      invocation.command = Command::kStudy;
-      invocation.study.command = study;
-    });
-  }
-}
-
-void AddOtherCommands(CLI::App& app, Invocation& invocation) {
-  CLI::App* completion = app.add_subcommand("completion", "Print a shell's completion script");
-  completion->add_option("SHELL", invocation.shell, "bash, zsh or fish")
-      ->type_name("{bash,zsh,fish}")
-      ->required()
-      ->check([](const std::string& shell) {
-        const bool known = shell == "bash" || shell == "zsh" || shell == "fish";
-        return known ? "" : "\"" + client::MakePrintable(shell) + "\" is not one of bash,zsh,fish";
-      });
-  completion->footer(
-      "Examples:\n  source <(sinkctl completion bash)\n"
-      "  sinkctl completion zsh > ~/.zfunc/_sinkctl\n"
-      "  sinkctl completion fish > ~/.config/fish/completions/sinkctl.fish");
-  completion->callback([&invocation] { invocation.command = Command::kCompletion; });
-  CLI::App* version = app.add_subcommand("version", "Print the version");
-  version->callback([&invocation] { invocation.command = Command::kVersion; });
-  app.set_version_flag("--version", "sinkctl " SINKCTL_VERSION, "Print the version")
-      ->group(kGlobalGroup);
-  CLI::App* help = app.add_subcommand("help", "What a command does: its flags and an example");
-  help->add_option("COMMAND", invocation.help, "The command, e.g. detect, or runs export")
-      ->type_name("");
-  help->callback([&invocation] { invocation.command = Command::kHelp; });
-}
-
-// The problem of a word that goes into a message and is not UTF-8, or empty.
-std::string CheckWords(const Invocation& invocation) {
-  const sinks::v1::AnalysisSpec& spec = invocation.analyze.spec;
-  const std::pair<const char*, const std::string*> words[] = {
-      {"MODEL", &invocation.models.model},
-      {"MODEL", &invocation.analyze.model},
-      {"FAMILY", &invocation.families.family},
-      {"--device", &invocation.models.load.device},
-      {"MODEL", &invocation.study.model},
-      {"--run", &spec.run_id()},
-      {"--template-date", &spec.template_date()},
-      {"--run", &invocation.study.request.run()},
-      {"--template-date", &invocation.study.request.template_date()},
-  };
-  for (const auto& [name, text] : words) {
-    if (FirstInvalidUtf8(*text)) {
-      return fmt::format("{} \"{}\" is not UTF-8", name, client::MakePrintable(*text));
-    }
-  }
-  return {};
 }
 
 // What every run over samples needs; piped input is taken where no other is named.
@@ -203,27 +108,14 @@ std::string CheckRun(const std::string& model, InputOptions& input) {
   return {};
 }
 
-// What the flags must say together; the problem, or empty.
-std::string CheckTogether(Invocation& invocation) {
-  const bool needs_model = invocation.command == Command::kPlan ||
-                           invocation.command == Command::kLoad ||
-                           invocation.command == Command::kUnload;
-  if (needs_model && invocation.models.model.empty()) {
-    return "which model? give MODEL; `sinkctl models` lists them";
-  }
-  if (std::string problem = CheckWords(invocation); !problem.empty()) return problem;
-  if (invocation.command == Command::kRuns) return CheckRunOptions(invocation.runs);
-  if (invocation.command == Command::kAudit) {
-    return CheckAuditOptions(invocation.global, invocation.audit);
-  }
-  if (invocation.command == Command::kStudy) {
-    const InputOptions& input = invocation.study.input;
-    const bool of_run =
-        invocation.study.request.has_run() && input.files.empty() && input.texts.empty();
-    if (of_run && !invocation.study.model.empty()) return {};
-    return CheckRun(invocation.study.model, invocation.study.input);
-  }
-  if (invocation.command != Command::kAnalyze) return {};
+std::string CheckStudy(Invocation& invocation) {
+  StudyOptions& study = invocation.study;
+  const bool of_run =
+      study.request.has_run() && study.input.files.empty() && study.input.texts.empty();
+  return of_run && !study.model.empty() ? std::string() : CheckRun(study.model, study.input);
+}
+
+std::string CheckAnalysis(Invocation& invocation) {
   AnalyzeOptions& options = invocation.analyze;
   const OutputFormat output = invocation.global.output;
   if (options.model.empty()) return kNoModel;
@@ -257,6 +149,45 @@ std::string CheckTogether(Invocation& invocation) {
   return CheckRun(options.model, options.input);
 }
 
+void AddAnalysisCommands(CLI::App& app, Invocation& invocation) {
+  AnalyzeOptions& options = invocation.analyze;
+  for (const AnalysisCommand* command : AnalysisCommands()) {
+    CLI::App* sub =
+        AddCommand(app, invocation, command->name, command->description, RunAnalyze, CheckAnalysis);
+    AddAnalysisFlags(*sub, {&command, 1}, options);
+    sub->footer(fmt::format("Example:\n  {}\n{}", command->example, kInputHelp));
+    sub->preparse_callback([&options, command](size_t) { options.sections = {command}; });
+  }
+  CLI::App* analyze = AddCommand(app, invocation, "analyze", "Several analyses in one pass",
+                                 RunAnalyze, CheckAnalysis);
+  const char* group = "Analyses";
+  for (const AnalysisCommand* command : AnalysisCommands()) {
+    AddSection(*analyze, *command, options.sections)->group(group);
+  }
+  analyze
+      ->add_flag_callback(
+          "--all",
+          [&options] {
+            options.sections.insert(AnalysisCommands().begin(), AnalysisCommands().end());
+          },
+          "All of them")
+      ->group(group);
+  AddAnalysisFlags(*analyze, AnalysisCommands(), options);
+  analyze->footer(fmt::format(
+      "Example:\n  sinkctl analyze smollm2-135m --levels --regress --input prompts.jsonl\n{}",
+      kInputHelp));
+}
+
+void AddStudyCommands(CLI::App& app, Invocation& invocation) {
+  for (const StudyCommand* study : StudyCommands()) {
+    CLI::App* sub =
+        AddCommand(app, invocation, study->name, study->description, RunStudy, CheckStudy);
+    AddStudyFlags(*sub, *study, invocation.study);
+    sub->footer(fmt::format("Example:\n  {}\n{}\n{}", study->example, kStudyHelp, kInputHelp));
+    sub->preparse_callback([&invocation, study](size_t) { invocation.study.command = study; });
+  }
+}
+
 std::vector<std::string> KnownWords(const CLI::App& app) {
   std::vector<std::string> words;
   for (const CLI::App* level = &app; level != nullptr; level = level->get_parent()) {
@@ -275,13 +206,29 @@ const CLI::App& Deepest(const CLI::App& app) {
   return *deepest;
 }
 
+// The problem of a flag's value that is not UTF-8, or empty. Texts and names of files may hold any
+// bytes; samples are checked as they are read.
+std::string CheckWords(const CLI::App& app) {
+  for (const CLI::App* level = &Deepest(app); level != nullptr; level = level->get_parent()) {
+    for (const CLI::Option* option : level->get_options()) {
+      if (option->get_type_name() == "FILE" || option->get_type_name() == "TEXT") continue;
+      for (const std::string& word : option->results()) {
+        if (!FirstInvalidUtf8(word)) continue;
+        return fmt::format("{} \"{}\" is not UTF-8", option->get_name(option->get_positional()),
+                           client::MakePrintable(word));
+      }
+    }
+  }
+  return {};
+}
+
 void SayUsage(const std::string& problem, const CLI::App& app) {
   const CLI::App& deepest = Deepest(app);
   std::string command;
   for (const CLI::App* level = &deepest; level != nullptr; level = level->get_parent()) {
     command = level->get_name() + (command.empty() ? "" : " ") + command;
   }
-  fmt::print(stderr, "sinkctl: {}\n  `{} --help` lists what there is\n", problem, command);
+  fmt::print(stderr, "sinkctl: {}\n  see `{} --help`\n", problem, command);
 }
 
 // The error of a word the parser has no use for: the first flag among them, else the first word.
@@ -302,11 +249,12 @@ std::string UnexpectedWord(const CLI::App& app) {
                      DidYouMean(word, KnownWords(deepest)));
 }
 
-// The help of `command`, or what is wrong with its name.
-ExitCode Help(const std::vector<std::string>& command, const CLI::App& app) {
+// The help of a command, or what is wrong with its name.
+ExitCode RunHelp(const Invocation& invocation) {
+  const CLI::App& app = *invocation.app;
   const CLI::App* found = &app;
   std::string path = app.get_name();
-  for (const std::string& word : command) {
+  for (const std::string& word : invocation.help) {
     const std::vector<const CLI::App*> subs =
         found->get_subcommands([&word](const CLI::App* each) { return each->get_name() == word; });
     if (subs.empty()) {
@@ -323,11 +271,53 @@ ExitCode Help(const std::vector<std::string>& command, const CLI::App& app) {
   return kExitOk;
 }
 
+ExitCode RunCompletion(const Invocation& invocation) {
+  fmt::print("{}", CompletionScript(*invocation.app, invocation.shell));
+  return kExitOk;
+}
+
+void AddOtherCommands(CLI::App& app, Invocation& invocation) {
+  CLI::App* completion =
+      AddCommand(app, invocation, "completion", "Print a shell's completion script", RunCompletion);
+  completion->add_option("SHELL", invocation.shell, "bash, zsh or fish")
+      ->type_name("{bash,zsh,fish}")
+      ->required()
+      ->check([](const std::string& shell) {
+        const bool known = shell == "bash" || shell == "zsh" || shell == "fish";
+        return known ? "" : "\"" + client::MakePrintable(shell) + "\" is not one of bash,zsh,fish";
+      });
+  completion->footer(
+      "Examples:\n  source <(sinkctl completion bash)\n"
+      "  sinkctl completion zsh > ~/.zfunc/_sinkctl\n"
+      "  sinkctl completion fish > ~/.config/fish/completions/sinkctl.fish");
+  AddCommand(app, invocation, "version", "Print the version", [](const Invocation&) {
+    fmt::print("sinkctl {}\n", SINKCTL_VERSION);
+    return kExitOk;
+  });
+  app.set_version_flag("--version", "sinkctl " SINKCTL_VERSION, "Print the version")
+      ->group(kGlobalGroup);
+  CLI::App* help =
+      AddCommand(app, invocation, "help", "What a command does: its flags and an example", RunHelp);
+  help->add_option("COMMAND", invocation.help, "The command, e.g. detect, or runs export")
+      ->type_name("");
+}
+
 }  // namespace
+
+CLI::App* AddCommand(CLI::App& app, Invocation& invocation, const char* name,
+                     const char* description, RunCommand run, CheckCommand check) {
+  CLI::App* command = app.add_subcommand(name, description);
+  command->callback([&invocation, run, check] {
+    invocation.run = run;
+    invocation.check = check;
+  });
+  return command;
+}
 
 std::unique_ptr<CLI::App> MakeCommandLine(Invocation& invocation) {
   auto app = std::make_unique<CLI::App>(
       "sinkctl: attention sinks of language models, from a sinkd server", "sinkctl");
+  invocation.app = app.get();
   app->get_formatter()->column_width(34);
   app->fallthrough();
   app->option_defaults()->always_capture_default(false);
@@ -364,12 +354,13 @@ std::optional<ExitCode> ParseCommandLine(int argc, const char* const* argv, CLI:
     SayUsage(error.what(), app);
     return kExitUsage;
   }
-  if (invocation.command == Command::kHelp) return Help(invocation.help, app);
   if (app.get_subcommands().empty()) {
     fmt::print("{}", app.help());
     return kExitOk;
   }
-  if (const std::string problem = CheckTogether(invocation); !problem.empty()) {
+  std::string problem = CheckWords(app);
+  if (problem.empty() && invocation.check != nullptr) problem = invocation.check(invocation);
+  if (!problem.empty()) {
     SayUsage(problem, app);
     return kExitUsage;
   }

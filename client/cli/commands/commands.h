@@ -1,48 +1,34 @@
-// The commands of sinkctl. Each takes what the command line says and returns the exit code.
+// The commands of sinkctl. Each adds itself to the command line, and leaves in the invocation the
+// function that runs it. `app` keeps references to `invocation`.
+//
+// Thread-safety: none; used while the parser is built.
 #pragma once
 
-#include "client/cli/exit_code.h"
+#include <CLI/App.hpp>
+
 #include "client/cli/flags/options.h"
 
 namespace sinkd::cli {
 
-// `models`: the list, or one model.
-ExitCode RunModels(const Invocation& invocation);
+// A command that `run` runs, after `check`, which may be null.
+CLI::App* AddCommand(CLI::App& app, Invocation& invocation, const char* name,
+                     const char* description, RunCommand run, CheckCommand check = nullptr);
 
-// `families`: the list, or one family.
+void AddModelCommands(CLI::App& app, Invocation& invocation);  // and families, plan, load, unload
+void AddRunCommands(CLI::App& app, Invocation& invocation);    // runs list, runs show, ...
+void AddAuditCommand(CLI::App& app, Invocation& invocation);
+void AddReportCommand(CLI::App& app, Invocation& invocation);
+void AddHealthCommand(CLI::App& app, Invocation& invocation);
+void AddTopCommand(CLI::App& app, Invocation& invocation);
+void AddTokenCommand(CLI::App& app, Invocation& invocation);
+
+// The commands whose flags stand elsewhere.
 ExitCode RunFamilies(const Invocation& invocation);
-
-// `plan`: kExitDoesNotFit when the model would not fit.
-ExitCode RunPlan(const Invocation& invocation);
-
-// `load`: waits for the model, with progress on a terminal.
-ExitCode RunLoad(const Invocation& invocation);
-
-// `unload`.
-ExitCode RunUnload(const Invocation& invocation);
-
-// `detect`, `scores`, `levels`, `regress`, `compensation`, `rate`, `analyze`.
-ExitCode RunAnalyze(const Invocation& invocation);
-
-// `align`, `pca`, ...: the studies of study_command.h.
-ExitCode RunStudy(const Invocation& invocation);
-
-// `runs list`, `runs show`, ...
+ExitCode RunPlan(const Invocation& invocation);     // kExitDoesNotFit when the model would not fit
+ExitCode RunAnalyze(const Invocation& invocation);  // detect, scores, ..., analyze
+ExitCode RunStudy(const Invocation& invocation);    // align, pca, ...
 ExitCode RunRuns(const Invocation& invocation);
-
-// `health`: kExitRpcError when the server answers and does not serve.
-ExitCode RunHealth(const Invocation& invocation);
-
-// `top`: until Ctrl-C, on a terminal.
-ExitCode RunTop(const Invocation& invocation);
-
-// `report`: writes the file.
-ExitCode RunReport(const Invocation& invocation);
-
-// `audit`: kExitVerdict when it fails, kExitNotEnoughData when it cannot tell.
+// kExitVerdict when it fails, kExitNotEnoughData when it cannot tell.
 ExitCode RunAudit(const Invocation& invocation);
-
-// `token new`: prints it.
-ExitCode RunToken(const Invocation& invocation);
 
 }  // namespace sinkd::cli

@@ -5,6 +5,8 @@
 #include <set>
 #include <vector>
 
+#include <absl/strings/str_replace.h>
+#include <absl/strings/str_split.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,18 +24,10 @@ struct Flag {
   std::vector<std::string> words;  // the values it takes, when they are few
 };
 
+// "{a,b}" as its words.
 std::vector<std::string> WordsOf(const std::string& type_name) {
-  std::vector<std::string> words;
-  if (!type_name.starts_with('{')) return words;
-  std::string word;
-  for (const char c : type_name.substr(1)) {
-    if (c == ',' || c == '}') {
-      words.push_back(std::exchange(word, {}));
-    } else {
-      word += c;
-    }
-  }
-  return words;
+  if (!type_name.starts_with('{')) return {};
+  return absl::StrSplit(type_name.substr(1, type_name.size() - 2), ',');
 }
 
 std::vector<Flag> FlagsOf(const CLI::App& app) {
@@ -226,12 +220,7 @@ std::string Zsh(const CLI::App& app) {
 }
 
 std::string FishQuote(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + "'";
+  return "'" + absl::StrReplaceAll(text, {{"'", "\\'"}, {"\\", "\\\\"}}) + "'";
 }
 
 std::string FishFlag(const Flag& flag, const std::string& condition) {

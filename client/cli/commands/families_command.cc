@@ -6,7 +6,6 @@
 
 #include "client/cli/commands/call_setup.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/model_session.h"
 #include "client/cli/output/family_view.h"
 #include "client/error_report.h"
 #include "server/base/nearest_word.h"
@@ -34,7 +33,8 @@ ExitCode RunFamilies(const Invocation& invocation) {
       global,
       [&](client::ModelClient& client, const client::CallOptions& call,
           Output& output) -> absl::Status {
-        const absl::StatusOr<v1::ListFamiliesResponse> families = client.Families(call);
+        const absl::StatusOr<v1::ListFamiliesResponse> families =
+            client.Call(&client::ModelClient::Stub::ListFamilies, {}, call);
         if (!families.ok()) return families.status();
         if (options.names) {
           for (const std::string& name : Names(*families)) output.Write(name + '\n');
@@ -42,7 +42,7 @@ ExitCode RunFamilies(const Invocation& invocation) {
         }
         const Terminal terminal = DetectTerminal(global);
         if (options.family.empty()) {
-          output.Write(RenderFamilies(*families, global.output, terminal));
+          output.Write(RenderFamilies(*families, global, terminal));
           return absl::OkStatus();
         }
         const auto& all = families->families();
@@ -50,7 +50,7 @@ ExitCode RunFamilies(const Invocation& invocation) {
           return family.model_type() == options.family;
         });
         if (found != all.end()) {
-          output.Write(RenderFamily(*found, global.output, terminal));
+          output.Write(RenderFamily(*found, global, terminal));
         } else {
           problem = fmt::format("no family \"{}\"{}\n  `sinkctl families --names` lists them",
                                 client::MakePrintable(options.family),

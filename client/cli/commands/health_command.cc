@@ -1,5 +1,3 @@
-#include "client/cli/commands/health_command.h"
-
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -9,15 +7,15 @@
 
 #include "client/cli/commands/call_setup.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/model_session.h"
-#include "client/cli/output/csv_row.h"
-#include "client/health_client.h"
+#include "client/service_client.h"
+#include "grpc/health/v1/health.grpc.pb.h"
 
 namespace sinkd::cli {
 namespace {
 
 using std::chrono::milliseconds;
 using Health = ::grpc::health::v1::HealthCheckResponse;
+using HealthService = ::grpc::health::v1::Health;
 
 // A probe that hangs is as bad as one that fails.
 constexpr milliseconds kProbeTimeout{5000};
@@ -28,8 +26,15 @@ constexpr milliseconds kLongestCheck{5000};
 std::string Render(const Health& health, OutputFormat format) {
   const std::string status = Health::ServingStatus_Name(health.status());
   if (format == OutputFormat::kTable) return status + '\n';
-  if (format == OutputFormat::kCsv) return "status\r\n" + CsvRow().Add(status).Take();
+  if (format == OutputFormat::kCsv) return "status\r\n" + status + "\r\n";
   return fmt::format("{{\"status\":\"{}\"}}\n", status);
+}
+
+// Not retried, because a probe repeats the check itself.
+absl::StatusOr<Health> CheckHealth(const std::shared_ptr<grpc::Channel>& channel,
+                                   const client::CallOptions& call) {
+  return client::ServiceClient<HealthService>(channel, {.attempts = 1})
+      .Call(&HealthService::StubInterface::Check, {}, call);
 }
 
 // Passes while the server may still come up: it is not there yet, or not ready.
@@ -50,7 +55,7 @@ absl::StatusOr<Health> WaitUntilServing(const GlobalOptions& global,
     check.deadline = std::min(call.deadline.value_or(now + kLongestCheck), now + kLongestCheck);
     const auto channel = Connect(global);
     if (!channel.ok()) return channel.status();
-    absl::StatusOr<Health> health = client::CheckHealth(*channel, check);
+    absl::StatusOr<Health> health = CheckHealth(*channel, check);
     const bool late = call.deadline && std::chrono::system_clock::now() >= *call.deadline;
     if (!absl::IsDeadlineExceeded(health.status())) found = std::move(health);
     if (!WorthWaiting(found) || late || call.cancellation->cancelled()) return found;
@@ -59,19 +64,6 @@ absl::StatusOr<Health> WaitUntilServing(const GlobalOptions& global,
     }
     std::this_thread::sleep_for(kBetweenChecks);
   }
-}
-
-}  // namespace
-
-void AddHealthCommand(CLI::App& app, Invocation& invocation) {
-  CLI::App* health = app.add_subcommand("health", "Whether the server is ready for work");
-  health->add_flag("--wait", invocation.health.wait,
-                   "Wait until it is, for as long as --timeout says; default: for ever");
-  health->footer(
-      "Examples:\n  sinkctl health\n  sinkctl health --wait --timeout 5m\n"
-      "Exit codes: 0 it serves, 3 it cannot be reached, 4 it loads models or stops, 5 no answer in "
-      "time.\nWithout --wait the time is 5 s where --timeout does not tell.");
-  health->callback([&invocation] { invocation.command = Command::kHealth; });
 }
 
 ExitCode RunHealth(const Invocation& invocation) {
@@ -84,7 +76,7 @@ ExitCode RunHealth(const Invocation& invocation) {
                [&](const std::shared_ptr<grpc::Channel>& channel, const client::CallOptions& call,
                    Output& output) -> absl::Status {
                  const absl::StatusOr<Health> health =
-                     wait ? WaitUntilServing(global, call) : client::CheckHealth(channel, call);
+                     wait ? WaitUntilServing(global, call) : CheckHealth(channel, call);
                  if (!health.ok()) return health.status();
                  serves = health->status() == Health::SERVING;
                  output.Write(Render(*health, global.output));
@@ -93,6 +85,19 @@ ExitCode RunHealth(const Invocation& invocation) {
   if (code != kExitOk || serves) return code;
   Say(global.server + " answers and takes no work: it loads models, or stops");
   return kExitRpcError;
+}
+
+}  // namespace
+
+void AddHealthCommand(CLI::App& app, Invocation& invocation) {
+  CLI::App* health =
+      AddCommand(app, invocation, "health", "Whether the server is ready for work", RunHealth);
+  health->add_flag("--wait", invocation.health.wait,
+                   "Wait until it is, for at most --timeout; default: forever");
+  health->footer(
+      "Examples:\n  sinkctl health\n  sinkctl health --wait --timeout 5m\n"
+      "Exit codes: 0 it serves, 3 it cannot be reached, 4 it loads models or stops, 5 no answer in "
+      "time.\nWithout --wait, the default --timeout is 5 s.");
 }
 
 }  // namespace sinkd::cli

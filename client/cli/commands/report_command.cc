@@ -1,5 +1,3 @@
-#include "client/cli/commands/report_command.h"
-
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,7 +13,6 @@
 #include "client/cli/output/number_format.h"
 #include "client/cli/output/output.h"
 #include "client/cli/output/report_data.h"
-#include "client/cli/terminal/interrupt.h"
 #include "client/error_report.h"
 #include "server/http/page/page.h"
 
@@ -75,11 +72,34 @@ ExitCode WriteReport(const GlobalOptions& global, const ReportOptions& options,
   return kExitOk;
 }
 
+ExitCode RunReport(const Invocation& invocation) {
+  const GlobalOptions& global = invocation.global;
+  const ReportOptions& options = invocation.report;
+  if (BuiltPage().html.empty()) {
+    Say("this sinkctl was built without the page that reports are made of: install Node.js "
+        "(deploy/setup.sh does) and build again");
+    return kExitUsage;
+  }
+  std::string data;
+  const ExitCode code = RunCalls(
+      global,
+      [&](const std::shared_ptr<grpc::Channel>& channel, const client::CallOptions& call,
+          Output&) -> absl::Status {
+        absl::StatusOr<std::string> gathered = GatherReport(
+            client::RunClient(channel), client::ModelClient(channel),
+            {.runs = options.runs, .samples = options.samples, .server = global.server}, call);
+        if (gathered.ok()) data = *std::move(gathered);
+        return gathered.status();
+      });
+  return code == kExitOk ? WriteReport(global, options, data) : code;
+}
+
 }  // namespace
 
 void AddReportCommand(CLI::App& app, Invocation& invocation) {
   ReportOptions& options = invocation.report;
-  CLI::App* sub = app.add_subcommand("report", "Runs as one HTML file, to open from disk");
+  CLI::App* sub =
+      AddCommand(app, invocation, "report", "Runs as one HTML file, to open from disk", RunReport);
   sub->add_option("RUN", options.runs, "Stored runs, by name")->required()->type_name("");
   sub->add_option("--file,-o,--output", options.file, "File to write; - is standard output")
       ->required()
@@ -91,37 +111,6 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
   sub->footer(
       "Example:\n  sinkctl report nightly release --file report.html\n\n"
       "The file needs no network and no server: data, charts and all are inside.");
-  sub->callback([&invocation] { invocation.command = Command::kReport; });
-}
-
-ExitCode RunReport(const Invocation& invocation) {
-  const GlobalOptions& global = invocation.global;
-  const ReportOptions& options = invocation.report;
-  if (BuiltPage().html.empty()) {
-    Say("this sinkctl was built without the page that reports are made of: install Node.js "
-        "(deploy/setup.sh does) and build again");
-    return kExitUsage;
-  }
-  const auto channel = Connect(global);
-  if (!channel.ok()) {
-    Say(std::string(channel.status().message()));
-    return kExitUsage;
-  }
-  client::Cancellation cancellation;
-  const InterruptWatcher interrupt([&] { cancellation.Cancel(); });
-  const absl::StatusOr<std::string> data =
-      GatherReport(client::RunClient(*channel), client::ModelClient(*channel),
-                   {.runs = options.runs, .samples = options.samples, .server = global.server},
-                   MakeCallOptions(global, cancellation));
-  if (interrupt.interrupted()) {
-    Say("interrupted");
-    return kExitInterrupted;
-  }
-  if (!data.ok()) {
-    Say(DescribeFailure(data.status(), global));
-    return ExitCodeFor(data.status());
-  }
-  return WriteReport(global, options, *data);
 }
 
 }  // namespace sinkd::cli

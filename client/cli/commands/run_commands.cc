@@ -6,7 +6,6 @@
 #include "client/cli/commands/backup_file.h"
 #include "client/cli/commands/call_setup.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/model_session.h"
 #include "client/cli/commands/run_files.h"
 #include "client/cli/output/number_format.h"
 #include "client/cli/output/run_view.h"
@@ -39,7 +38,7 @@ void SuggestFilter(const Session& session) {
 }
 
 absl::Status List(const Session& session) {
-  ListWriter writer(RunListView(), session.options.names, session.global.output, session.terminal,
+  ListWriter writer(RunListView(), session.options.names, session.global, session.terminal,
                     session.output);
   bool any = false;
   const absl::Status status =
@@ -57,13 +56,13 @@ absl::Status Show(const Session& session) {
   const absl::StatusOr<v1::Run> run =
       session.client.Get(session.options.runs.front(), session.call);
   if (run.ok()) {
-    session.output.Write(RenderOne(RunListView(), *run, session.global.output, session.terminal));
+    session.output.Write(RenderOne(RunListView(), *run, session.global, session.terminal));
   }
   return run.status();
 }
 
 absl::Status Complete(const Session& session) {
-  ListWriter writer(RunListView(), false, session.global.output, session.terminal, session.output);
+  ListWriter writer(RunListView(), false, session.global, session.terminal, session.output);
   for (const std::string& name : session.options.runs) {
     const absl::StatusOr<v1::Run> run =
         session.client.SetState(name, v1::RUN_STATE_COMPLETE, session.call);
@@ -88,7 +87,7 @@ absl::Status Export(const Session& session) {
   const absl::StatusOr<v1::Run> run = session.client.Get(name, session.call);
   if (!run.ok()) return run.status();
   session.output.KeepLines();
-  RunFileWriter writer(session.global.output, session.output);
+  RunFileWriter writer(session.global, session.output);
   writer.Begin(*run);
   v1::StreamRecordsRequest request;
   request.set_name(client::RunName(name));
@@ -108,8 +107,7 @@ absl::Status Import(const Session& session) {
   const absl::StatusOr<v1::ImportRecordsResponse> response =
       session.client.Import([&reader] { return (*reader)->Next(); }, session.call);
   if (!response.ok()) return response.status();
-  session.output.Write(
-      RenderOne(RunListView(), response->run(), session.global.output, session.terminal));
+  session.output.Write(RenderOne(RunListView(), response->run(), session.global, session.terminal));
   if (!session.global.quiet) {
     const std::string replaced =
         response->replaced() > 0 ? fmt::format(", {} replaced", Grouped(response->replaced())) : "";
@@ -130,7 +128,7 @@ v1::SummarizeRunsRequest MakeRequest(const RunOptions& options) {
 }
 
 absl::Status Summarize(const Session& session) {
-  RunSummaryWriter writer(session.options, session.global.output, session.terminal, session.output);
+  RunSummaryWriter writer(session.options, session.global, session.terminal, session.output);
   bool any = false;
   const absl::Status status = session.client.Summarize(
       MakeRequest(session.options), session.call, [&](const v1::SummarizeRunsResponse& summary) {

@@ -7,10 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "client/cli/analyses/analysis_command.h"
 #include "client/cli/input/json_cursor.h"
-#include "client/cli/output/csv_row.h"
-#include "client/cli/output/csv_writer.h"
 #include "client/cli/output/json_parts.h"
 #include "client/error_report.h"
 
@@ -23,89 +20,38 @@ using Json = nlohmann::json;
 // A message is sent when it holds this much; a larger record goes alone.
 constexpr size_t kMessageBytes = size_t{1} << 20;
 
-// Finds the value of member `type` in the object that a line is, and where it stands in the text.
-class MemberFinder final : public Json::json_sax_t {
- public:
-  MemberFinder(std::string_view line, std::string_view type)
-      : line_(line), type_(type), cursor_(line) {}
-
-  bool null() override { return Scalar(); }
-  bool boolean(bool) override { return Scalar(); }
-  bool number_integer(number_integer_t) override { return Scalar(); }
-  bool number_unsigned(number_unsigned_t) override { return Scalar(); }
-  bool number_float(number_float_t, const string_t&) override { return Scalar(); }
-  bool string(string_t&) override { return Scalar(); }
-  bool binary(Json::binary_t&) override { return false; }
-  bool start_object(size_t) override { return Open(); }
-  bool end_object() override { return Close(); }
-  bool start_array(size_t) override { return Open(); }
-  bool end_array() override { return Close(); }
-  bool key(string_t& name) override {
-    cursor_.Advance();
-    if (depth_ == 1) wanted_ = name == type_;
-    return true;
+// The member `type` of the object that a line is, as text.
+absl::StatusOr<std::string> MemberOf(std::string_view line, const char* type) {
+  constexpr int kMaxDepth = 64;  // over that of any message
+  // nlohmann::json takes a zero byte for the end of the text.
+  const bool whole = line.find('\0') == std::string_view::npos;
+  try {
+    bool shallow = true;
+    const Json object =
+        Json::parse(line.begin(), line.end(), [&shallow](int depth, Json::parse_event_t, Json&) {
+          shallow = shallow && depth <= kMaxDepth;
+          return depth <= kMaxDepth;
+        });
+    if (whole && shallow && object.is_object() && object.contains(type)) {
+      return object[type].dump(-1, ' ', false, Json::error_handler_t::replace);
+    }
+  } catch (const Json::parse_error& error) {
+    const size_t offset = error.byte > 0 ? error.byte - 1 : 0;
+    return absl::InvalidArgumentError(fmt::format("column {}: {}", ColumnAt(line, offset),
+                                                  JsonFault(line, offset, error.what())));
   }
-  bool parse_error(size_t position, const std::string&, const Json::exception& error) override {
-    const size_t offset = position > 0 ? position - 1 : 0;
-    fault_ = fmt::format("column {}: {}", ColumnAt(line_, offset),
-                         JsonFault(line_, offset, error.what()));
-    return false;
-  }
-
-  std::string_view value() const { return value_; }  // empty when there is none
-  const std::string& fault() const { return fault_; }
-
- private:
-  static constexpr size_t kMaxDepth = 64;  // over that of any message
-
-  void Begin() {
-    cursor_.Advance();
-    if (wanted_ && depth_ == 1) begin_ = cursor_.token_begin();
-  }
-  bool End() {
-    if (wanted_ && depth_ == 1) value_ = line_.substr(begin_, cursor_.token_end() - begin_);
-    return true;
-  }
-  bool Scalar() {
-    Begin();
-    return End();
-  }
-  bool Open() {
-    Begin();
-    if (depth_ == 0 && line_[cursor_.token_begin()] != '{') return false;
-    return ++depth_ <= kMaxDepth;
-  }
-  bool Close() {
-    cursor_.Advance();
-    --depth_;
-    return End();
-  }
-
-  std::string_view line_;
-  std::string_view type_;
-  JsonCursor cursor_;
-  size_t depth_ = 0;
-  size_t begin_ = 0;
-  bool wanted_ = false;
-  std::string_view value_;
-  std::string fault_;
-};
+  return absl::InvalidArgumentError(
+      fmt::format("not an object with \"{}\", as `sinkctl runs export` writes it", type));
+}
 
 // The message in member `type` of a line {"type": TYPE, TYPE: ...}; what is wrong, or OK.
 template <typename Message>
-absl::Status ReadTyped(std::string_view text, const char* type, Message& message) {
-  MemberFinder finder(text, type);
-  const bool whole = Json::sax_parse(text.begin(), text.end(), &finder);
-  if (!finder.fault().empty()) return absl::InvalidArgumentError(finder.fault());
-  // nlohmann::json takes a zero byte for the end of the text.
-  if (text.find('\0') != std::string_view::npos || !whole || finder.value().empty()) {
-    return absl::InvalidArgumentError(
-        fmt::format("not an object with \"{}\", as `sinkctl runs export` writes it", type));
-  }
+absl::Status ReadTyped(std::string_view line, const char* type, Message& message) {
+  const absl::StatusOr<std::string> member = MemberOf(line, type);
+  if (!member.ok()) return member.status();
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;
-  const auto read =
-      google::protobuf::util::JsonStringToMessage(std::string(finder.value()), &message, options);
+  const auto read = google::protobuf::util::JsonStringToMessage(*member, &message, options);
   return read.ok() ? absl::OkStatus()
                    : absl::InvalidArgumentError(client::MakePrintable(std::string(read.message())));
 }
@@ -116,8 +62,10 @@ bool IsPublished(std::string_view line) {
 
 }  // namespace
 
-RunFileWriter::RunFileWriter(OutputFormat format, Output& output)
-    : format_(format), output_(output) {}
+RunFileWriter::RunFileWriter(const GlobalOptions& global, Output& output)
+    : format_(global.output),
+      output_(output),
+      csv_(fmt::format("{},model=,run=", kSinkColumns), global.csv_raw) {}
 
 void RunFileWriter::Begin(const v1::Run& run) {
   switch (format_) {
@@ -125,9 +73,8 @@ void RunFileWriter::Begin(const v1::Run& run) {
       output_.Write("{\"run\":" + ToJson(run) + ",\n\"records\":[");
       break;
     case OutputFormat::kCsv:
-      csv_options_.sections = {&kDetectAnalysis};
-      csv_ = std::make_unique<CsvWriter>(csv_options_, output_);
-      CsvRow::EndWith(run.model(), run.name());
+      csv_.EndWith({run.model(), run.name()});
+      output_.Write(csv_.Header());
       break;
     case OutputFormat::kTable:
     case OutputFormat::kJsonl:
@@ -142,7 +89,7 @@ absl::Status RunFileWriter::Add(const v1::StoredRecord& record) {
       output_.Write((any_ ? ",\n  " : "\n  ") + ToJson(record));
       break;
     case OutputFormat::kCsv:
-      if (record.has_record()) csv_->Record(record.record());
+      if (record.has_record()) output_.Write(SinkRows(record.record(), csv_));
       break;
     case OutputFormat::kTable:
     case OutputFormat::kJsonl:

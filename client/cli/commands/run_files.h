@@ -23,16 +23,15 @@ namespace sinkd::cli {
 
 class RunFileWriter {
  public:
-  RunFileWriter(OutputFormat format, Output& output);
+  RunFileWriter(const GlobalOptions& global, Output& output);
   void Begin(const sinks::v1::Run& run);
   absl::Status Add(const sinks::v1::StoredRecord& record);
   void End();
 
  private:
-  OutputFormat format_;
+  const OutputFormat format_;
   Output& output_;
-  AnalyzeOptions csv_options_;
-  std::unique_ptr<ResultWriter> csv_;
+  CsvTable csv_;
   bool any_ = false;
 };
 

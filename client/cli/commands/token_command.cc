@@ -1,49 +1,26 @@
-#include "client/cli/commands/token_command.h"
-
 #include <openssl/rand.h>
-#include <openssl/sha.h>
 
-#include <array>
 #include <string_view>
 
+#include <absl/strings/escaping.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "client/cli/commands/call_setup.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/input/content_id.h"
 #include "client/error_report.h"
 
 namespace sinkd::cli {
 namespace {
 
-constexpr size_t kSecretBytes = 32;
+constexpr int kSecretBytes = 32;
 // Lets scanners for leaked secrets know one of these.
 constexpr char kPrefix[] = "sinkd_";
 
-// base64url without padding.
-std::string Base64(const std::array<unsigned char, kSecretBytes>& bytes) {
-  constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  std::string text;
-  uint32_t bits = 0;
-  int held = 0;
-  for (const unsigned char byte : bytes) {
-    bits = (bits << 8 | byte) & 0xffff;
-    for (held += 8; held >= 6; held -= 6) text += kLetters[bits >> (held - 6) & 63];
-  }
-  if (held > 0) text += kLetters[bits << (6 - held) & 63];
-  return text;
-}
-
-std::string Digest(std::string_view token) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(), digest.data());
-  std::string text;
-  for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
-  return text;
-}
-
 std::string LineOf(const TokenOptions& options, std::string_view token) {
-  std::string line = fmt::format("{} {} {}", options.name, options.role, Digest(token));
+  std::string line =
+      fmt::format("{} {} {}", options.name, options.role, absl::BytesToHexString(Sha256(token)));
   const auto add = [&line](const char* key, const auto& value) {
     if (value) line += fmt::format(" {}={}", key, *value);
   };
@@ -61,8 +38,24 @@ std::string CheckName(const std::string& name) {
           std::string::npos;
   return good ? ""
               : "\"" + client::MakePrintable(name) +
-                    "\" is no name: 1 to 64 letters, digits, '.', '_' or '-', the first one a "
+                    "\" is not a name: 1 to 64 letters, digits, '.', '_' or '-', the first one a "
                     "letter or digit";
+}
+
+ExitCode RunToken(const Invocation& invocation) {
+  std::string secret(kSecretBytes, '\0');
+  if (RAND_bytes(reinterpret_cast<unsigned char*>(secret.data()), kSecretBytes) != 1) {
+    Say("this machine gives no random numbers");
+    return kExitRpcError;
+  }
+  const std::string token = kPrefix + absl::WebSafeBase64Escape(secret);
+  const std::string line = LineOf(invocation.token, token);
+  if (invocation.global.output == OutputFormat::kTable) {
+    fmt::print("token  {}\nline   {}\n", token, line);
+  } else {
+    fmt::print("{}\n", nlohmann::json{{"token", token}, {"line", line}}.dump());
+  }
+  return kExitOk;
 }
 
 }  // namespace
@@ -71,8 +64,9 @@ void AddTokenCommand(CLI::App& app, Invocation& invocation) {
   TokenOptions& options = invocation.token;
   CLI::App* token = app.add_subcommand("token", "Make a token that a server takes");
   token->require_subcommand(1);
-  CLI::App* made = token->add_subcommand(
-      "new", "Print a new token, which nothing can show again, and its line of --token-file");
+  CLI::App* made = AddCommand(
+      *token, invocation, "new",
+      "Print a new token, which nothing can show again, and its line of --token-file", RunToken);
   made->add_option("--name", options.name, "Who is to use it; shows in logs")
       ->required()
       ->check(CheckName);
@@ -90,23 +84,6 @@ void AddTokenCommand(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(0.01, 100.0));
   made->footer("Example:\n  sinkctl token new --name ci --role analyse --streams 4");
   for (CLI::App* each : {token, made}) each->fallthrough();
-  made->callback([&invocation] { invocation.command = Command::kToken; });
-}
-
-ExitCode RunToken(const Invocation& invocation) {
-  std::array<unsigned char, kSecretBytes> secret{};
-  if (RAND_bytes(secret.data(), static_cast<int>(secret.size())) != 1) {
-    Say("this machine gives no random numbers");
-    return kExitRpcError;
-  }
-  const std::string token = kPrefix + Base64(secret);
-  const std::string line = LineOf(invocation.token, token);
-  if (invocation.global.output == OutputFormat::kTable) {
-    fmt::print("token  {}\nline   {}\n", token, line);
-  } else {
-    fmt::print("{}\n", nlohmann::json{{"token", token}, {"line", line}}.dump());
-  }
-  return kExitOk;
 }
 
 }  // namespace sinkd::cli

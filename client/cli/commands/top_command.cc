@@ -1,5 +1,3 @@
-#include "client/cli/commands/top_command.h"
-
 #include <unistd.h>
 
 #include <deque>
@@ -8,12 +6,12 @@
 
 #include "client/cli/commands/call_setup.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/model_session.h"
 #include "client/cli/flags/flag_values.h"
 #include "client/cli/input/byte_stream.h"
 #include "client/cli/output/json_parts.h"
 #include "client/cli/output/top_view.h"
-#include "client/server_client.h"
+#include "client/service_client.h"
+#include "sinks/v1/server.grpc.pb.h"
 
 namespace sinkd::cli {
 namespace {
@@ -41,10 +39,14 @@ std::string ForScreen(const std::string& text) {
 
 class TopWriter {
  public:
-  TopWriter(OutputFormat format, bool live, const Terminal& terminal, Output& output)
-      : format_(format), live_(live), terminal_(terminal), output_(output) {
+  TopWriter(const GlobalOptions& global, bool live, const Terminal& terminal, Output& output)
+      : format_(global.output),
+        csv_(TopCsv(global.csv_raw)),
+        live_(live),
+        terminal_(terminal),
+        output_(output) {
     if (live_) output_.Write(kEnterScreen);
-    if (format_ == OutputFormat::kCsv) output_.Write(TopCsvHeader());
+    if (format_ == OutputFormat::kCsv) output_.Write(csv_.Header());
   }
   ~TopWriter() {
     if (live_) output_.Write(kLeaveScreen);
@@ -52,13 +54,13 @@ class TopWriter {
 
   void Write(v1::ServerStatus status) {
     if (format_ == OutputFormat::kCsv) {
-      output_.Write(RenderTopCsv(status));
+      output_.Write(TopRows(status, csv_));
     } else if (format_ != OutputFormat::kTable) {
       output_.Write(ToJson(status) + '\n');
     } else {
       const std::string text =
           RenderTop(status, seen_.empty() ? nullptr : &seen_.front(), terminal_);
-      output_.Write(live_ ? ForScreen(text + "\n  Ctrl-C ends this\n") : text);
+      output_.Write(live_ ? ForScreen(text + "\n  Ctrl-C to quit\n") : text);
     }
     if (!first_) first_ = status;
     seen_.push_back(std::move(status));
@@ -74,27 +76,13 @@ class TopWriter {
 
  private:
   const OutputFormat format_;
+  const CsvTable csv_;
   const bool live_;
   const Terminal terminal_;
   Output& output_;
   std::optional<v1::ServerStatus> first_;
   std::deque<v1::ServerStatus> seen_;  // in the time that rates are of
 };
-
-}  // namespace
-
-void AddTopCommand(CLI::App& app, Invocation& invocation) {
-  CLI::App* top = app.add_subcommand(
-      "top", "What the server is doing: devices, callers, models, rates; live on a terminal");
-  TopOptions& options = invocation.top;
-  top->add_flag("--once", options.once, "Show it once; so it is where output is no terminal");
-  AddDuration(*top, "--interval",
-              "Time between two looks; default 2s. Given, output that is no terminal goes on too",
-              [&options](std::chrono::milliseconds time) { options.interval = time; });
-  top->footer(
-      "Examples:\n  sinkctl top\n  sinkctl top --once\n  sinkctl top --interval 10s -o csv");
-  top->callback([&invocation] { invocation.command = Command::kTop; });
-}
 
 ExitCode RunTop(const Invocation& invocation) {
   const GlobalOptions& global = invocation.global;
@@ -108,14 +96,14 @@ ExitCode RunTop(const Invocation& invocation) {
       global,
       [&](const std::shared_ptr<grpc::Channel>& channel, const client::CallOptions& call,
           Output& output) -> absl::Status {
-        const client::ServerClient server(channel);
-        TopWriter writer(global.output, live, terminal, output);
+        const client::ServiceClient<v1::ServerService> server(channel);
+        TopWriter writer(global, live, terminal, output);
         absl::Status result;
         do {
-          absl::StatusOr<v1::ServerStatus> status = server.GetStatus(call);
-          result = stop.stopped() ? absl::OkStatus() : status.status();
-          if (!status.ok()) break;
-          writer.Write(*std::move(status));
+          auto response = server.Call(&v1::ServerService::StubInterface::GetServerStatus, {}, call);
+          result = stop.stopped() ? absl::OkStatus() : response.status();
+          if (!response.ok()) break;
+          writer.Write(std::move(*response->mutable_status()));
           result = output.Flush();
         } while (result.ok() && again && !stop.WaitFor(options.interval.value_or(kTopInterval)));
         closing = writer.Closing();
@@ -125,6 +113,21 @@ ExitCode RunTop(const Invocation& invocation) {
   if (again && !closing.empty() && !global.quiet) Say(closing);
   // Ctrl-C is how it ends.
   return again && code == kExitInterrupted ? kExitOk : code;
+}
+
+}  // namespace
+
+void AddTopCommand(CLI::App& app, Invocation& invocation) {
+  CLI::App* top = AddCommand(
+      app, invocation, "top",
+      "What the server is doing: devices, callers, models, rates; live on a terminal", RunTop);
+  TopOptions& options = invocation.top;
+  top->add_flag("--once", options.once, "Show it once; the default where output is not a terminal");
+  AddDuration(*top, "--interval",
+              "Time between two updates; default 2s. Repeats also where output is not a terminal",
+              [&options](std::chrono::milliseconds time) { options.interval = time; });
+  top->footer(
+      "Examples:\n  sinkctl top\n  sinkctl top --once\n  sinkctl top --interval 10s -o csv");
 }
 
 }  // namespace sinkd::cli

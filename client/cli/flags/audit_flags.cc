@@ -1,16 +1,13 @@
-#include "client/cli/flags/audit_flags.h"
-
 #include <array>
 #include <functional>
 
 #include <fmt/format.h>
 
+#include "client/cli/commands/commands.h"
 #include "client/cli/flags/common_flags.h"
 #include "client/cli/flags/flag_values.h"
-#include "client/error_report.h"
 #include "client/model_client.h"
 #include "client/run_client.h"
-#include "server/base/utf8.h"
 
 namespace sinkd::cli {
 namespace {
@@ -38,9 +35,6 @@ void AddSelection(CLI::App& app, const std::string& side, const std::string& wha
       ->type_name("RUN")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check([](const std::string& run) {
-        return FirstInvalidUtf8(run) ? "\"" + client::MakePrintable(run) + "\" is not UTF-8" : "";
-      })
       ->group(group);
   app.add_option_function<std::string>(
          "--" + side + "-model",
@@ -57,12 +51,27 @@ void AddSelection(CLI::App& app, const std::string& side, const std::string& wha
       ->group(group);
 }
 
+// What the flags must say together.
+std::string Check(Invocation& invocation) {
+  const GlobalOptions& global = invocation.global;
+  const AuditOptions& options = invocation.audit;
+  if (options.policy_file.empty()) return "which policy? give --policy FILE";
+  if (!options.request.has_candidate()) {
+    return "which runs? give --candidate RUN, --candidate-model or --candidate-label";
+  }
+  const bool other = !options.format &&
+                     (global.output == OutputFormat::kCsv || global.output == OutputFormat::kJsonl);
+  return other ? "audits are written as table, json, junit, markdown or text" : "";
+}
+
 }  // namespace
 
 void AddAuditCommand(CLI::App& app, Invocation& invocation) {
   AuditOptions& options = invocation.audit;
-  CLI::App* sub = app.add_subcommand(
-      "audit", "Judge stored runs by a policy: exit code 0 pass, 1 fail, 7 not enough data");
+  CLI::App* sub =
+      AddCommand(app, invocation, "audit",
+                 "Judge stored runs by a policy: exit code 0 pass, 1 fail, 7 not enough data",
+                 RunAudit, Check);
   sub->add_option("--policy", options.policy_file, "The policy, YAML; - for standard input")
       ->type_name("FILE");
   AddSelection(*sub, "candidate", "What is judged",
@@ -78,18 +87,7 @@ void AddAuditCommand(CLI::App& app, Invocation& invocation) {
       "Examples:\n"
       "  sinkctl audit --policy release-gate.yaml --candidate new-1.5 --baseline old-1.4\n"
       "  sinkctl audit --policy smoke.yaml --candidate-label branch=main -o junit > audit.xml\n"
-      "deploy/policies holds ready policies; docs/audits.md tells their language.");
-  sub->callback([&invocation] { invocation.command = Command::kAudit; });
-}
-
-std::string CheckAuditOptions(const GlobalOptions& global, const AuditOptions& options) {
-  if (options.policy_file.empty()) return "which policy? give --policy FILE";
-  if (!options.request.has_candidate()) {
-    return "which runs? give --candidate RUN, --candidate-model or --candidate-label";
-  }
-  const bool other = !options.format &&
-                     (global.output == OutputFormat::kCsv || global.output == OutputFormat::kJsonl);
-  return other ? "audits are written as table, json, junit, markdown or text" : "";
+      "deploy/policies holds ready policies; docs/audits.md describes their language.");
 }
 
 }  // namespace sinkd::cli

@@ -5,7 +5,6 @@
 
 #include "client/cli/flags/flag_values.h"
 #include "client/error_report.h"
-#include "server/base/utf8.h"
 
 namespace sinkd::cli {
 
@@ -39,8 +38,9 @@ CLI::Option* AddLabels(CLI::App& app, const std::string& name, const std::string
       ->allow_extra_args(false)
       ->check([](const std::string& label) {
         const size_t end = label.find('=');
-        const bool valid = end != std::string::npos && end > 0 && !FirstInvalidUtf8(label);
-        return valid ? "" : "\"" + client::MakePrintable(label) + "\" is not NAME=VALUE";
+        return end != std::string::npos && end > 0
+                   ? ""
+                   : "\"" + client::MakePrintable(label) + "\" is not NAME=VALUE";
       });
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include <absl/strings/str_split.h>
 #include <fmt/format.h>
 
 #include "client/error_report.h"
@@ -60,76 +61,33 @@ std::string ChoiceProblem(std::span<const Choice> choices, const std::string& wo
                      DidYouMean(word, words));
 }
 
-}  // namespace
-
-CLI::Option* AddNumber(CLI::App& app, const std::string& name, const std::string& help,
-                       std::function<void(double)> set) {
-  return app
-      .add_option_function<std::string>(
-          name, [set = std::move(set)](const std::string& text) { set(*ParseNumber(text)); }, help)
-      ->type_name("NUMBER")
-      ->check([](const std::string& text) {
-        return ParseNumber(text) ? "" : Quoted(text) + " is not a finite number";
-      });
+std::vector<std::string> WordsOf(const std::string& value, bool many) {
+  if (!many) return {value};
+  return absl::StrSplit(value, ',');
 }
 
-CLI::Option* AddInteger(CLI::App& app, const std::string& name, const std::string& help,
-                        std::function<void(int64_t)> set, bool wide) {
-  return app
-      .add_option_function<std::string>(
-          name,
-          [set = std::move(set), wide](const std::string& text) { set(*ParseInteger(text, wide)); },
-          help)
-      ->type_name("INTEGER")
-      ->check([wide](const std::string& text) {
-        return ParseInteger(text, wide) ? "" : Quoted(text) + " is not an integer in range";
-      });
-}
-
-CLI::Option* AddChoice(CLI::App& app, const std::string& name, std::span<const Choice> choices,
-                       const std::string& help, std::function<void(int)> set) {
-  return app
-      .add_option_function<std::string>(
-          name,
-          [set = std::move(set), choices](const std::string& word) {
-            set(FindChoice(choices, word)->value);
-          },
-          help)
-      ->type_name("{" + Words(choices) + "}")
-      ->check([choices](const std::string& word) { return ChoiceProblem(choices, word); });
-}
-
-namespace {
-
-std::vector<std::string> Split(const std::string& text) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == ',') {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
+// `problem` says what is wrong with a word, or nothing; `take` gets each.
+CLI::Option* AddValues(CLI::App& app, const std::string& name, const std::string& help,
+                       const std::string& type_name, bool many,
+                       std::function<std::string(const std::string&)> problem,
+                       std::function<void(const std::string&)> take) {
+  CLI::Option* option = nullptr;
+  if (many) {
+    option = app.add_option_function<std::vector<std::string>>(
+        name,
+        [take = std::move(take)](const std::vector<std::string>& values) {
+          for (const std::string& value : values) {
+            for (const std::string& word : WordsOf(value, true)) take(word);
+          }
+        },
+        help);
+    option->allow_extra_args(false);
+  } else {
+    option = app.add_option_function<std::string>(name, std::move(take), help);
   }
-  return parts;
-}
-
-// A flag that takes words between commas, and may be given several times. `problem` says what is
-// wrong with a word, or nothing.
-CLI::Option* AddList(CLI::App& app, const std::string& name, const std::string& help,
-                     std::function<std::string(const std::string&)> problem,
-                     std::function<void(const std::string&)> add) {
-  return app
-      .add_option_function<std::vector<std::string>>(
-          name,
-          [add = std::move(add)](const std::vector<std::string>& values) {
-            for (const std::string& value : values) {
-              for (const std::string& word : Split(value)) add(word);
-            }
-          },
-          help)
-      ->allow_extra_args(false)
-      ->check([problem = std::move(problem)](const std::string& value) {
-        for (const std::string& word : Split(value)) {
+  return option->type_name(type_name)->check(
+      [problem = std::move(problem), many](const std::string& value) {
+        for (const std::string& word : WordsOf(value, many)) {
           if (std::string text = problem(word); !text.empty()) return text;
         }
         return std::string();
@@ -138,51 +96,44 @@ CLI::Option* AddList(CLI::App& app, const std::string& name, const std::string& 
 
 }  // namespace
 
-CLI::Option* AddNumbers(CLI::App& app, const std::string& name, const std::string& help,
-                        std::function<void(double)> add) {
-  return AddList(
-             app, name, help,
-             [](const std::string& word) {
-               return ParseNumber(word) ? "" : Quoted(word) + " is not a finite number";
-             },
-             [add = std::move(add)](const std::string& word) { add(*ParseNumber(word)); })
-      ->type_name("NUMBERS");
+CLI::Option* AddNumber(CLI::App& app, const std::string& name, const std::string& help,
+                       std::function<void(double)> set, bool many) {
+  return AddValues(
+      app, name, help, many ? "NUMBERS" : "NUMBER", many,
+      [](const std::string& text) {
+        return ParseNumber(text) ? "" : Quoted(text) + " is not a finite number";
+      },
+      [set = std::move(set)](const std::string& text) { set(*ParseNumber(text)); });
 }
 
-CLI::Option* AddIntegers(CLI::App& app, const std::string& name, const std::string& help,
-                         std::function<void(int32_t)> add) {
-  return AddList(
-             app, name, help,
-             [](const std::string& word) {
-               return ParseInteger(word, false) ? "" : Quoted(word) + " is not an integer in range";
-             },
-             [add = std::move(add)](const std::string& word) {
-               add(static_cast<int32_t>(*ParseInteger(word, false)));
-             })
-      ->type_name("INTEGERS");
+CLI::Option* AddInteger(CLI::App& app, const std::string& name, const std::string& help,
+                        std::function<void(int64_t)> set, bool wide, bool many) {
+  return AddValues(
+      app, name, help, many ? "INTEGERS" : "INTEGER", many,
+      [wide](const std::string& text) {
+        return ParseInteger(text, wide) ? "" : Quoted(text) + " is not an integer in range";
+      },
+      [set = std::move(set), wide](const std::string& text) { set(*ParseInteger(text, wide)); });
 }
 
-CLI::Option* AddChoices(CLI::App& app, const std::string& name, std::span<const Choice> choices,
-                        const std::string& help, std::function<void(int)> add) {
-  return AddList(
-             app, name, help,
-             [choices](const std::string& word) { return ChoiceProblem(choices, word); },
-             [add = std::move(add), choices](const std::string& word) {
-               add(FindChoice(choices, word)->value);
-             })
-      ->type_name("{" + Words(choices) + "}");
+CLI::Option* AddChoice(CLI::App& app, const std::string& name, std::span<const Choice> choices,
+                       const std::string& help, std::function<void(int)> set, bool many) {
+  return AddValues(
+      app, name, help, "{" + Words(choices) + "}", many,
+      [choices](const std::string& word) { return ChoiceProblem(choices, word); },
+      [set = std::move(set), choices](const std::string& word) {
+        set(FindChoice(choices, word)->value);
+      });
 }
 
 CLI::Option* AddDuration(CLI::App& app, const std::string& name, const std::string& help,
                          std::function<void(std::chrono::milliseconds)> set) {
-  return app
-      .add_option_function<std::string>(
-          name, [set = std::move(set)](const std::string& text) { set(*ParseDuration(text)); },
-          help)
-      ->type_name("DURATION")
-      ->check([](const std::string& text) {
-        return ParseDuration(text) ? "" : Quoted(text) + " is no duration; e.g. 500ms, 30s, 5m";
-      });
+  return AddValues(
+      app, name, help, "DURATION", false,
+      [](const std::string& text) {
+        return ParseDuration(text) ? "" : Quoted(text) + " is not a duration; e.g. 500ms, 30s, 5m";
+      },
+      [set = std::move(set)](const std::string& text) { set(*ParseDuration(text)); });
 }
 
 std::optional<std::chrono::milliseconds> ParseDuration(const std::string& text) {

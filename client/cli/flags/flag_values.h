@@ -18,25 +18,20 @@ namespace sinkd::cli {
 inline constexpr char kLaneHelp[] =
     "How urgent it is; default: batch with --run, interactive without";
 
+// With `many`, a flag takes several values, between commas or given several times, and `set` is
+// called for each.
+
 // A flag that takes a finite number.
 CLI::Option* AddNumber(CLI::App& app, const std::string& name, const std::string& help,
-                       std::function<void(double)> set);
+                       std::function<void(double)> set, bool many = false);
 
 // A flag that takes an integer within int32, or any 64-bit one when `wide`.
 CLI::Option* AddInteger(CLI::App& app, const std::string& name, const std::string& help,
-                        std::function<void(int64_t)> set, bool wide = false);
+                        std::function<void(int64_t)> set, bool wide = false, bool many = false);
 
 // A flag that takes one of the words.
 CLI::Option* AddChoice(CLI::App& app, const std::string& name, std::span<const Choice> choices,
-                       const std::string& help, std::function<void(int)> set);
-
-// Flags that take several, between commas or given several times; `add` is called for each.
-CLI::Option* AddNumbers(CLI::App& app, const std::string& name, const std::string& help,
-                        std::function<void(double)> add);
-CLI::Option* AddIntegers(CLI::App& app, const std::string& name, const std::string& help,
-                         std::function<void(int32_t)> add);
-CLI::Option* AddChoices(CLI::App& app, const std::string& name, std::span<const Choice> choices,
-                        const std::string& help, std::function<void(int)> add);
+                       const std::string& help, std::function<void(int)> set, bool many = false);
 
 // A flag that takes a duration over 0, as ParseDuration reads it.
 CLI::Option* AddDuration(CLI::App& app, const std::string& name, const std::string& help,

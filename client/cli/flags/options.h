@@ -7,11 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "client/model_client.h"
+#include "client/cli/exit_code.h"
 #include "sinks/v1/analysis.pb.h"
 #include "sinks/v1/audit.pb.h"
 #include "sinks/v1/mechanism.pb.h"
+#include "sinks/v1/models.pb.h"
 #include "sinks/v1/runs.pb.h"
+
+namespace CLI {
+class App;
+}
 
 namespace sinkd::cli {
 
@@ -46,6 +51,7 @@ struct GlobalOptions {
   bool verbose = false;  // what gRPC logs goes to standard error
   bool no_color = false;
   bool ascii = false;                // charts in ASCII only
+  bool csv_raw = false;              // CSV with text as it is
   std::vector<std::string> command;  // the words of the command line
   CredentialOptions credentials;
 };
@@ -81,9 +87,9 @@ struct AnalyzeOptions {
 struct ModelOptions {
   std::string model;  // empty: all of them
   bool names = false;
-  client::LoadOptions load;
-  std::optional<int32_t> length;  // of `plan`
-  bool tensors = false;           // of `plan`: each, not grouped
+  sinks::v1::LoadModelRequest load;
+  sinks::v1::PlanModelRequest plan;
+  bool tensors = false;  // of `plan`: each, not grouped
 };
 
 struct FamilyOptions {
@@ -152,28 +158,16 @@ struct AuditOptions {
   sinks::v1::AuditRunsRequest request;  // without the policy
 };
 
-enum class Command {
-  kModels,
-  kFamilies,
-  kPlan,
-  kLoad,
-  kUnload,
-  kAnalyze,
-  kStudy,
-  kRuns,
-  kAudit,
-  kReport,
-  kHealth,
-  kTop,
-  kToken,
-  kCompletion,
-  kHelp,
-  kVersion
-};
+struct Invocation;
+using RunCommand = ExitCode (*)(const Invocation&);
+// What is wrong with flags together, or empty. May fill in what follows from them.
+using CheckCommand = std::string (*)(Invocation&);
 
 struct Invocation {
+  RunCommand run = nullptr;      // of the command that was given
+  CheckCommand check = nullptr;  // null: nothing to check
+  const CLI::App* app = nullptr;
   TokenOptions token;
-  Command command = Command::kVersion;
   GlobalOptions global;
   ModelOptions models;
   FamilyOptions families;

@@ -51,53 +51,39 @@ std::string HelpOf(const FieldDescriptor& field) {
 
 using Target = std::function<Message&()>;
 
-CLI::Option* AddList(CLI::App& app, const std::string& name, const FieldDescriptor* field,
-                     const Target& target) {
+// A flag that sets the field, or adds to it where it is repeated.
+CLI::Option* AddField(CLI::App& app, const std::string& name, const FieldDescriptor* field,
+                      const Target& target) {
+  using google::protobuf::Reflection;
   const std::string help = HelpOf(*field);
-  const auto add = [field, target](auto adder) {
-    return [field, target, adder](auto value) {
-      Message& message = target();
-      (message.GetReflection()->*adder)(&message, field, value);
-    };
+  const bool many = field->is_repeated();
+  const auto put = [=](auto set, auto add, auto value) {
+    Message& message = target();
+    const Reflection& fields = *message.GetReflection();
+    many ? (fields.*add)(&message, field, value) : (fields.*set)(&message, field, value);
   };
   switch (field->cpp_type()) {
     case FieldDescriptor::CPPTYPE_ENUM:
-      return AddChoices(app, name, ChoicesOf(*field->enum_type()), help,
-                        add(&google::protobuf::Reflection::AddEnumValue));
+      return AddChoice(
+          app, name, ChoicesOf(*field->enum_type()), help,
+          [=](int value) { put(&Reflection::SetEnumValue, &Reflection::AddEnumValue, value); },
+          many);
     case FieldDescriptor::CPPTYPE_DOUBLE:
-      return AddNumbers(app, name, help, add(&google::protobuf::Reflection::AddDouble));
-    default:
-      return AddIntegers(app, name, help, add(&google::protobuf::Reflection::AddInt32));
-  }
-}
-
-CLI::Option* AddOne(CLI::App& app, const std::string& name, const FieldDescriptor* field,
-                    const Target& target) {
-  const std::string help = HelpOf(*field);
-  switch (field->cpp_type()) {
-    case FieldDescriptor::CPPTYPE_ENUM:
-      return AddChoice(app, name, ChoicesOf(*field->enum_type()), help, [=](int value) {
-        Message& message = target();
-        message.GetReflection()->SetEnumValue(&message, field, value);
-      });
-    case FieldDescriptor::CPPTYPE_DOUBLE:
-      return AddNumber(app, name, help, [=](double value) {
-        Message& message = target();
-        message.GetReflection()->SetDouble(&message, field, value);
-      });
+      return AddNumber(
+          app, name, help,
+          [=](double value) { put(&Reflection::SetDouble, &Reflection::AddDouble, value); }, many);
     case FieldDescriptor::CPPTYPE_INT64:
       return AddInteger(
           app, name, help,
-          [=](int64_t value) {
-            Message& message = target();
-            message.GetReflection()->SetInt64(&message, field, value);
-          },
-          /*wide=*/true);
+          [=](int64_t value) { put(&Reflection::SetInt64, &Reflection::AddInt64, value); },
+          /*wide=*/true, many);
     default:
-      return AddInteger(app, name, help, [=](int64_t value) {
-        Message& message = target();
-        message.GetReflection()->SetInt32(&message, field, static_cast<int32_t>(value));
-      });
+      return AddInteger(
+          app, name, help,
+          [=](int64_t value) {
+            put(&Reflection::SetInt32, &Reflection::AddInt32, static_cast<int32_t>(value));
+          },
+          /*wide=*/false, many);
   }
 }
 
@@ -152,10 +138,8 @@ void AddParameterFlags(CLI::App& app, const std::string& group,
     } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_BOOL) {
       const bool is_default = rule.default__size() > 0 && rule.default_(0) == "true";
       option = AddSwitch(app, name, !is_default, field, message);
-    } else if (field->is_repeated()) {
-      option = AddList(app, "--" + name, field, message);
     } else {
-      option = AddOne(app, "--" + name, field, message);
+      option = AddField(app, "--" + name, field, message);
     }
     option->group(group);
   }

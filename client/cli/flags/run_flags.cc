@@ -1,16 +1,14 @@
-#include "client/cli/flags/run_flags.h"
-
 #include <google/protobuf/util/time_util.h>
 
 #include <array>
 
 #include "client/cli/analyses/analysis_command.h"
+#include "client/cli/commands/commands.h"
 #include "client/cli/flags/common_flags.h"
 #include "client/cli/flags/flag_values.h"
 #include "client/cli/flags/parameter_flags.h"
 #include "client/error_report.h"
 #include "client/model_client.h"
-#include "server/base/utf8.h"
 
 namespace sinkd::cli {
 namespace {
@@ -30,10 +28,7 @@ CLI::App* AddAction(CLI::App& runs, Invocation& invocation, const char* name,
                     const char* description, RunAction action) {
   CLI::App* sub = runs.add_subcommand(name, description);
   sub->fallthrough();
-  sub->callback([&invocation, action] {
-    invocation.command = Command::kRuns;
-    invocation.runs.action = action;
-  });
+  sub->callback([&invocation, action] { invocation.runs.action = action; });
   return sub;
 }
 
@@ -66,7 +61,7 @@ void AddTime(CLI::App& command, const char* name, const char* help,
         return ParseTime(text, ignored)
                    ? ""
                    : "\"" + client::MakePrintable(text) +
-                         "\" is no time; e.g. 2026-01-31 or 2026-01-31T12:00:00Z";
+                         "\" is not a time; e.g. 2026-01-31 or 2026-01-31T12:00:00Z";
       })
       ->group(kFilterGroup);
 }
@@ -105,8 +100,7 @@ void AddGrouping(CLI::App& command, v1::SummarizeRunsRequest& request) {
       ->type_name("model|run|label:NAME")
       ->check([](const std::string& text) {
         const bool known =
-            text == "model" || text == "run" ||
-            (text.starts_with("label:") && text.size() > 6 && !FirstInvalidUtf8(text));
+            text == "model" || text == "run" || (text.starts_with("label:") && text.size() > 6);
         return known ? ""
                      : "\"" + client::MakePrintable(text) + "\" is not model, run or label:NAME";
       });
@@ -174,13 +168,39 @@ void AddImport(CLI::App& runs, Invocation& invocation) {
       "published");
 }
 
+// What the flags must say together.
+std::string Check(Invocation& invocation) {
+  const RunOptions& options = invocation.runs;
+  switch (options.action) {
+    case RunAction::kNone:
+      return "what about runs? list, show, complete, delete, export, import, summarize or backup";
+    case RunAction::kList:
+    case RunAction::kBackup:
+      return {};
+    case RunAction::kSummarize: {
+      const v1::RunFilter& filter = options.filter;
+      const bool filtered = filter.has_model() || filter.labels_size() > 0 ||
+                            filter.has_created_from() || filter.has_created_before();
+      if (options.all || filtered || !options.runs.empty()) return {};
+      return "which runs? give RUN, --model, --label, --since, --before or --all";
+    }
+    case RunAction::kShow:
+    case RunAction::kComplete:
+    case RunAction::kDelete:
+    case RunAction::kExport:
+    case RunAction::kImport:
+      return options.runs.empty() ? "which run? give RUN; `sinkctl runs list` lists them" : "";
+  }
+  return {};
+}
+
 }  // namespace
 
 void AddRunCommands(CLI::App& app, Invocation& invocation) {
   RunOptions& options = invocation.runs;
-  CLI::App* runs = app.add_subcommand("runs", "What the server's store keeps");
+  CLI::App* runs =
+      AddCommand(app, invocation, "runs", "What the server's store keeps", RunRuns, Check);
   runs->require_subcommand(0, 1);
-  runs->callback([&invocation] { invocation.command = Command::kRuns; });
 
   CLI::App* list =
       AddAction(*runs, invocation, "list", "List runs, newest first", RunAction::kList);
@@ -222,35 +242,6 @@ void AddRunCommands(CLI::App& app, Invocation& invocation) {
 
   AddImport(*runs, invocation);
   AddSummarize(*runs, invocation);
-}
-
-std::string CheckRunOptions(const RunOptions& options) {
-  for (const std::string& run : options.runs) {
-    if (FirstInvalidUtf8(run)) {
-      return "RUN \"" + client::MakePrintable(run) + "\" is not UTF-8";
-    }
-  }
-  switch (options.action) {
-    case RunAction::kNone:
-      return "what about runs? list, show, complete, delete, export, import, summarize or backup";
-    case RunAction::kList:
-    case RunAction::kBackup:
-      return {};
-    case RunAction::kSummarize: {
-      const v1::RunFilter& filter = options.filter;
-      const bool filtered = filter.has_model() || filter.labels_size() > 0 ||
-                            filter.has_created_from() || filter.has_created_before();
-      if (options.all || filtered || !options.runs.empty()) return {};
-      return "which runs? give RUN, --model, --label, --since, --before or --all";
-    }
-    case RunAction::kShow:
-    case RunAction::kComplete:
-    case RunAction::kDelete:
-    case RunAction::kExport:
-    case RunAction::kImport:
-      return options.runs.empty() ? "which run? give RUN; `sinkctl runs list` lists them" : "";
-  }
-  return {};
 }
 
 }  // namespace sinkd::cli

@@ -2,11 +2,10 @@
 
 #include <string_view>
 
-#include <fmt/format.h>
+#include <absl/strings/escaping.h>
 #include <openssl/sha.h>
 
 namespace sinkd::cli {
-namespace {
 
 std::string Sha256(std::string_view bytes) {
   std::string digest(SHA256_DIGEST_LENGTH, '\0');
@@ -15,19 +14,13 @@ std::string Sha256(std::string_view bytes) {
   return digest;
 }
 
-}  // namespace
-
 std::string ContentId(const sinks::v1::Sample& sample) {
   constexpr size_t kBytes = 16;
   sinks::v1::Sample nameless = sample;
   nameless.clear_sample_id();
   // No maps: the same for the same sample.
   const std::string digest = Sha256(nameless.SerializeAsString());
-  std::string id = "content-";
-  for (size_t i = 0; i < kBytes; ++i) {
-    id += fmt::format("{:02x}", static_cast<unsigned char>(digest[i]));
-  }
-  return id;
+  return "content-" + absl::BytesToHexString(digest.substr(0, kBytes));
 }
 
 std::string InputDigest(const sinks::v1::Sample& sample) {

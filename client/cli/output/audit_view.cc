@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include <absl/strings/str_replace.h>
 #include <fmt/format.h>
 
 #include "client/cli/output/json_parts.h"
@@ -132,26 +133,8 @@ std::string AuditMarkdown(const v1::AuditRunsResponse& audit) {
 
 // Text inside an XML attribute.
 std::string XmlText(const std::string& text) {
-  std::string out;
-  for (const char c : MakePrintable(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
+  return absl::StrReplaceAll(MakePrintable(text),
+                             {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
 }
 
 std::string JunitCase(const v1::RuleResult& rule, const std::string& policy) {

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "client/cli/output/csv_row.h"
 #include "client/cli/output/json_parts.h"
 #include "client/cli/output/list_view.h"
 #include "client/cli/output/number_format.h"
@@ -19,8 +18,8 @@ namespace {
 
 namespace v1 = ::sinks::v1;
 
-constexpr std::string_view kHeader =
-    "model_type,models,particular,finding,reference,largest_difference,site";
+constexpr std::string_view kColumns =
+    "model_type,models,particular,finding,reference,largest_difference=,site=";
 
 // The site with the largest float32 difference; null when none was measured.
 const v1::SiteDifference* Largest(const v1::Family& family) {
@@ -35,14 +34,10 @@ std::string Difference(double value) {
   return value == 0 ? "0" : fmt::format("{:.1e}", value);
 }
 
-std::string CsvLine(const v1::Family& family) {
+CsvTable::Words CsvWords(const v1::Family& family) {
   const v1::SiteDifference* largest = Largest(family);
-  CsvRow row;
-  row.Add(family.model_type()).Add(family.models()).Add(family.particular());
-  row.Add(family.finding()).Add(family.reference());
-  row.AddIf(largest != nullptr, largest != nullptr ? largest->float32_difference() : 0.0);
-  row.Add(largest != nullptr ? largest->site() : std::string());
-  return row.Take();
+  if (largest == nullptr) return {"", ""};
+  return {fmt::to_string(largest->float32_difference()), largest->site()};
 }
 
 std::string OrAbsent(const std::string& text) {
@@ -136,23 +131,25 @@ std::string Card(const v1::Family& family, const Terminal& terminal) {
 
 }  // namespace
 
-std::string RenderFamilies(const v1::ListFamiliesResponse& families, OutputFormat format,
+std::string RenderFamilies(const v1::ListFamiliesResponse& families, const GlobalOptions& global,
                            const Terminal& terminal) {
-  if (format == OutputFormat::kTable) return ListTable(families, terminal);
-  if (format == OutputFormat::kJson) return ToJson(families) + '\n';
-  std::string text;
-  if (format == OutputFormat::kCsv) text = std::string(kHeader) + "\r\n";
+  if (global.output == OutputFormat::kTable) return ListTable(families, terminal);
+  if (global.output == OutputFormat::kJson) return ToJson(families) + '\n';
+  const CsvTable csv(kColumns, global.csv_raw);
+  const bool jsonl = global.output == OutputFormat::kJsonl;
+  std::string text = jsonl ? "" : csv.Header();
   for (const v1::Family& family : families.families()) {
     text +=
-        format == OutputFormat::kCsv ? CsvLine(family) : TypedJson("family", ToJson(family)) + '\n';
+        jsonl ? TypedJson("family", ToJson(family)) + '\n' : csv.Row({&family}, CsvWords(family));
   }
   return text;
 }
 
-std::string RenderFamily(const v1::Family& family, OutputFormat format, const Terminal& terminal) {
+std::string RenderFamily(const v1::Family& family, const GlobalOptions& global,
+                         const Terminal& terminal) {
   const ListView<v1::Family> view = {
-      .type = "family", .csv_header = kHeader, .csv = CsvLine, .card = Card};
-  return RenderOne(view, family, format, terminal);
+      .type = "family", .csv_columns = kColumns, .csv_words = CsvWords, .card = Card};
+  return RenderOne(view, family, global, terminal);
 }
 
 }  // namespace sinkd::cli

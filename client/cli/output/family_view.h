@@ -13,11 +13,11 @@
 
 namespace sinkd::cli {
 
-std::string RenderFamilies(const sinks::v1::ListFamiliesResponse& families, OutputFormat format,
-                           const Terminal& terminal);
+std::string RenderFamilies(const sinks::v1::ListFamiliesResponse& families,
+                           const GlobalOptions& global, const Terminal& terminal);
 
 // One family in detail: its difference at each site, its published checkpoints.
-std::string RenderFamily(const sinks::v1::Family& family, OutputFormat format,
+std::string RenderFamily(const sinks::v1::Family& family, const GlobalOptions& global,
                          const Terminal& terminal);
 
 }  // namespace sinkd::cli

@@ -1,13 +1,14 @@
-// JSON output of an analysis.
+// JSON output of an analysis or a study.
 //
 // Results are objects {"type": T, T: message} with T one of record, alpha, sampleError, badInput.
-// JSON is one document {"results": [...], "started": ..., "summary": ..., "outcome": ...}, JSONL
-// the same objects and {"type": "started", ...}, {"type": "summary", ...}, {"type": "outcome",
-// ...}, one a line.
+// JSON is one document {"results": [...], "started": ..., "summary" or "report": ..., "outcome":
+// ...}, JSONL the same objects and {"type": "started", ...}, {"type": "summary", ...}, {"type":
+// "report", ...}, {"type": "outcome", ...}, one a line.
 #pragma once
 
 #include <string>
 
+#include "client/cli/output/json_parts.h"
 #include "client/cli/output/result_writer.h"
 
 namespace sinkd::cli {
@@ -15,36 +16,38 @@ namespace sinkd::cli {
 class JsonlWriter : public ResultWriter {
  public:
   explicit JsonlWriter(Output& output) : output_(output) {}
-  void Started(const sinks::v1::AnalyzeStarted& started) override;
-  void Record(const sinks::v1::SampleRecord& record) override;
-  void Alpha(const sinks::v1::AlphaChunk& alpha) override;
-  void SampleError(const sinks::v1::SampleError& error, const std::string& origin) override;
-  void BadInput(const InputError& error) override;
-  void Summary(const sinks::v1::Summary& summary) override;
-  void End(const Outcome& outcome) override;
+  void Started(const sinks::v1::AnalyzeStarted& started) override { Add("started", started); }
+  void Started(const sinks::v1::StudyStarted& started) override { Add("started", started); }
+  void Record(const sinks::v1::SampleRecord& record) override { Add("record", record); }
+  void Alpha(const sinks::v1::AlphaChunk& alpha) override { Add("alpha", alpha); }
+  void SampleError(const sinks::v1::SampleError& error, const std::string& origin) override {
+    Write("sampleError", SampleErrorJson(error, origin));
+  }
+  void BadInput(const InputError& error) override { Write("badInput", BadInputJson(error)); }
+  void Summary(const sinks::v1::Summary& summary) override { Add("summary", summary); }
+  void Report(const sinks::v1::StudyReport& report) override { Add("report", report); }
+  void End(const Outcome& outcome) override { Write("outcome", OutcomeJson(outcome)); }
+
+ protected:
+  virtual void Write(const char* type, const std::string& body);
+
+  Output& output_;
 
  private:
-  Output& output_;
+  void Add(const char* type, const google::protobuf::Message& message) {
+    Write(type, ToJson(message));
+  }
 };
 
-class JsonWriter : public ResultWriter {
+class JsonWriter final : public JsonlWriter {
  public:
-  explicit JsonWriter(Output& output) : output_(output) {}
-  void Started(const sinks::v1::AnalyzeStarted& started) override;
-  void Record(const sinks::v1::SampleRecord& record) override;
-  void Alpha(const sinks::v1::AlphaChunk& alpha) override;
-  void SampleError(const sinks::v1::SampleError& error, const std::string& origin) override;
-  void BadInput(const InputError& error) override;
-  void Summary(const sinks::v1::Summary& summary) override;
-  void End(const Outcome& outcome) override;
+  using JsonlWriter::JsonlWriter;
 
  private:
-  void Result(const std::string& object);
+  void Write(const char* type, const std::string& body) override;
 
-  Output& output_;
   bool any_result_ = false;
-  std::string started_;  // JSON, written after the results
-  std::string summary_;
+  std::string tail_;  // of the document: what is written after the results
 };
 
 }  // namespace sinkd::cli

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/cli/flags/options.h"
+#include "client/cli/output/csv_table.h"
 #include "client/cli/output/json_parts.h"
 #include "client/cli/output/output.h"
 #include "client/cli/output/table.h"
@@ -19,11 +20,11 @@ namespace sinkd::cli {
 
 template <typename Message>
 struct ListView {
-  const char* type = "";    // "run"
-  const char* plural = "";  // "runs"
-  const char* none = "";    // a line for an empty table
-  std::string_view csv_header = {};
-  std::string (*csv)(const Message& message) = nullptr;  // a whole line
+  const char* type = "";                                           // "run"
+  const char* plural = "";                                         // "runs"
+  const char* none = "";                                           // a line for an empty table
+  std::string_view csv_columns = {};                               // csv_table.h
+  CsvTable::Words (*csv_words)(const Message& message) = nullptr;  // of a row; null: none
   std::string (*id)(const Message& message) = nullptr;
   std::vector<Column> columns = {};
   std::vector<Cell> (*row)(const Message& message) = nullptr;
@@ -34,15 +35,22 @@ struct ListView {
 };
 
 template <typename Message>
-std::string RenderOne(const ListView<Message>& view, const Message& message, OutputFormat format,
-                      const Terminal& terminal) {
-  switch (format) {
+std::string CsvLine(const ListView<Message>& view, const Message& message, const CsvTable& csv) {
+  return csv.Row({&message},
+                 view.csv_words != nullptr ? view.csv_words(message) : CsvTable::Words());
+}
+
+template <typename Message>
+std::string RenderOne(const ListView<Message>& view, const Message& message,
+                      const GlobalOptions& global, const Terminal& terminal) {
+  const CsvTable csv(view.csv_columns, global.csv_raw);
+  switch (global.output) {
     case OutputFormat::kJson:
       return ToJson(message) + '\n';
     case OutputFormat::kJsonl:
       return TypedJson(view.type, ToJson(message)) + '\n';
     case OutputFormat::kCsv:
-      return std::string(view.csv_header) + "\r\n" + view.csv(message);
+      return csv.Header() + CsvLine(view, message, csv);
     case OutputFormat::kTable:
       break;
   }
@@ -54,11 +62,12 @@ template <typename Message>
 class ListWriter {
  public:
   // `names`: only the ids, one a line, whatever the format. `view` must outlive the writer.
-  ListWriter(const ListView<Message>& view, bool names, OutputFormat format,
+  ListWriter(const ListView<Message>& view, bool names, const GlobalOptions& global,
              const Terminal& terminal, Output& output)
       : view_(view),
+        csv_(view.csv_columns, global.csv_raw),
         names_(names),
-        format_(format),
+        format_(global.output),
         terminal_(terminal),
         output_(output),
         table_(view.columns) {}
@@ -71,7 +80,7 @@ class ListWriter {
     } else if (format_ == OutputFormat::kJsonl) {
       output_.Write(TypedJson(view_.type, ToJson(message)) + '\n');
     } else if (format_ == OutputFormat::kCsv) {
-      output_.Write(view_.csv(message));
+      output_.Write(CsvLine(view_, message, csv_));
     } else {
       table_.AddRow(view_.row(message));
       if (view_.remark != nullptr) remarks_ += view_.remark(message);
@@ -92,10 +101,11 @@ class ListWriter {
   // Not before the first message: a call that fails leaves nothing behind.
   void Begin() {
     if (format_ == OutputFormat::kJson) output_.Write(std::string("{\"") + view_.plural + "\":[");
-    if (format_ == OutputFormat::kCsv) output_.Write(std::string(view_.csv_header) + "\r\n");
+    if (format_ == OutputFormat::kCsv) output_.Write(csv_.Header());
   }
 
   const ListView<Message>& view_;
+  const CsvTable csv_;
   const bool names_;
   const OutputFormat format_;
   const Terminal terminal_;

@@ -1,10 +1,10 @@
 #include "client/cli/output/model_view.h"
 
+#include <absl/strings/strip.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <google/protobuf/util/time_util.h>
 
-#include "client/cli/output/csv_row.h"
 #include "client/cli/output/names.h"
 #include "client/cli/output/number_format.h"
 #include "client/error_report.h"
@@ -13,11 +13,6 @@ namespace sinkd::cli {
 namespace {
 
 namespace v1 = ::sinks::v1;
-
-constexpr std::string_view kHeader =
-    "name,state,architecture,blocks,hidden_size,heads,kv_heads,vocabulary_size,max_positions,"
-    "device,compute_type,weight_bytes,has_chat_template,failure,warnings,residency,pinned,last_"
-    "used_time,users";
 
 std::string Id(const v1::Model& model) {
   return ModelId(model.name());
@@ -50,21 +45,9 @@ std::string LastUsed(const v1::Model& model) {
       google::protobuf::util::TimeUtil::SecondsToTimestamp(model.last_used_time().seconds()));
 }
 
-std::string CsvLine(const v1::Model& model) {
-  CsvRow row;
-  row.Add(model.name()).Add(WordOf(model.state())).Add(model.architecture());
-  row.AddIf(model.has_blocks(), model.blocks()).AddIf(model.has_hidden_size(), model.hidden_size());
-  row.AddIf(model.has_heads(), model.heads()).AddIf(model.has_kv_heads(), model.kv_heads());
-  row.AddIf(model.has_vocabulary_size(), model.vocabulary_size());
-  row.AddIf(model.has_max_positions(), model.max_positions());
-  row.Add(model.device()).Add(WordOf(model.compute_type(), ""));
-  row.AddIf(model.has_weight_bytes(), model.weight_bytes());
-  row.AddIf(model.has_has_chat_template(), model.has_chat_template());
-  row.Add(model.failure()).Add(fmt::format("{}", fmt::join(model.warnings(), "; ")));
-  row.Add(WordOf(model.residency(), "")).AddIf(model.has_pinned(), model.pinned());
-  row.Add(model.has_last_used_time() ? LastUsed(model) : "");
-  row.AddIf(model.has_users(), model.users());
-  return row.Take();
+CsvTable::Words CsvWords(const v1::Model& model) {
+  return {fmt::format("{}", fmt::join(model.warnings(), "; ")),
+          model.has_last_used_time() ? LastUsed(model) : ""};
 }
 
 std::vector<Cell> Row(const v1::Model& model) {
@@ -138,8 +121,7 @@ std::string Failure(const v1::Model& model) {
 }  // namespace
 
 std::string ModelId(const std::string& name) {
-  constexpr std::string_view kPrefix = "models/";
-  return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
+  return std::string(absl::StripPrefix(name, "models/"));
 }
 
 const ListView<v1::Model>& ModelListView() {
@@ -147,8 +129,12 @@ const ListView<v1::Model>& ModelListView() {
       new ListView<v1::Model>{.type = "model",
                               .plural = "models",
                               .none = "no models under the server's model root\n",
-                              .csv_header = kHeader,
-                              .csv = CsvLine,
+                              .csv_columns =
+                                  "name,state,architecture,blocks,hidden_size,heads,kv_heads,"
+                                  "vocabulary_size,max_positions,device,compute_type,weight_bytes,"
+                                  "has_chat_template,failure,warnings=,residency,pinned,"
+                                  "last_used_time=,users",
+                              .csv_words = CsvWords,
                               .id = Id,
                               .columns = {{"model", Align::kLeft},
                                           {"state", Align::kLeft},

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "client/cli/output/csv_row.h"
+#include "client/cli/output/csv_table.h"
 #include "client/cli/output/json_parts.h"
 #include "client/cli/output/model_view.h"
 #include "client/cli/output/names.h"
@@ -20,48 +20,28 @@ namespace {
 
 namespace v1 = ::sinks::v1;
 
-constexpr std::string_view kDeviceHeader =
+constexpr std::string_view kDeviceColumns =
     "name,architecture,compute_type,residency,parameters,stored_bytes,positions,device,first_block,"
     "blocks,weight_bytes,activation_bytes,free_bytes,fits,budget_bytes,held_bytes,pinned_bytes,"
-    "evicted_bytes,sample_fits\r\n";
-constexpr std::string_view kTensorHeader = "name,stored_type,shape,stored_bytes,use\r\n";
+    "evicted_bytes,sample_fits";
+constexpr std::string_view kTensorColumns = "name,stored_type,shape,stored_bytes,use";
 
-std::string DeviceRow(const v1::ModelPlan& plan, const v1::DeviceShare& share) {
-  CsvRow row;
-  row.Add(plan.name()).Add(plan.architecture()).Add(WordOf(plan.compute_type(), ""));
-  row.Add(WordOf(plan.residency(), "")).Add(plan.parameters()).Add(plan.stored_bytes());
-  row.Add(plan.positions()).Add(share.device()).Add(share.first_block()).Add(share.blocks());
-  row.Add(share.weight_bytes()).Add(share.activation_bytes());
-  row.AddIf(share.has_free_bytes(), share.free_bytes()).Add(share.fits());
-  row.AddIf(share.has_budget_bytes(), share.budget_bytes()).Add(share.held_bytes());
-  row.Add(share.pinned_bytes()).Add(share.evicted_bytes()).Add(share.sample_fits());
-  return row.Take();
-}
-
-std::string TensorRow(const v1::PlannedTensor& tensor) {
-  CsvRow row;
-  row.Add(tensor.name()).Add(tensor.stored_type());
-  row.Add(fmt::format("{}", fmt::join(tensor.shape(), " ")));
-  row.Add(tensor.stored_bytes()).Add(WordOf(tensor.use()));
-  return row.Take();
-}
-
-std::string Csv(const v1::PlanModelResponse& plan) {
+std::string Csv(const v1::PlanModelResponse& plan, bool raw) {
   const bool tensors = plan.tensors_size() > 0;
-  std::string text(tensors ? kTensorHeader : kDeviceHeader);
-  if (tensors) {
-    for (const v1::PlannedTensor& tensor : plan.tensors()) text += TensorRow(tensor);
-  } else {
-    for (const v1::DeviceShare& share : plan.plan().devices())
-      text += DeviceRow(plan.plan(), share);
+  const CsvTable csv(tensors ? kTensorColumns : kDeviceColumns, raw);
+  std::string text = csv.Header();
+  for (const v1::PlannedTensor& tensor : plan.tensors()) text += csv.Row({&tensor});
+  if (tensors) return text;
+  for (const v1::DeviceShare& share : plan.plan().devices()) {
+    text += csv.Row({&share, &plan.plan()});
   }
   return text;
 }
 
 std::string Jsonl(const v1::PlanModelResponse& plan) {
-  std::string text = fmt::format("{{\"type\":\"plan\",\"plan\":{}}}\n", ToJson(plan.plan()));
+  std::string text = TypedJson("plan", ToJson(plan.plan())) + '\n';
   for (const v1::PlannedTensor& tensor : plan.tensors()) {
-    text += fmt::format("{{\"type\":\"tensor\",\"tensor\":{}}}\n", ToJson(tensor));
+    text += TypedJson("tensor", ToJson(tensor)) + '\n';
   }
   return text;
 }
@@ -201,9 +181,9 @@ std::string TensorTable(const v1::PlanModelResponse& plan, bool each, const Term
 
 }  // namespace
 
-std::string WritePlan(const v1::PlanModelResponse& plan, OutputFormat format) {
-  if (format == OutputFormat::kCsv) return Csv(plan);
-  return format == OutputFormat::kJsonl ? Jsonl(plan) : ToJson(plan) + '\n';
+std::string WritePlan(const v1::PlanModelResponse& plan, const GlobalOptions& global) {
+  if (global.output == OutputFormat::kCsv) return Csv(plan, global.csv_raw);
+  return global.output == OutputFormat::kJsonl ? Jsonl(plan) : ToJson(plan) + '\n';
 }
 
 std::string RenderPlan(const v1::PlanModelResponse& plan, const v1::ModelPlan* streamed, bool each,

@@ -14,7 +14,7 @@
 namespace sinkd::cli {
 
 // For every format but the table.
-std::string WritePlan(const sinks::v1::PlanModelResponse& plan, OutputFormat format);
+std::string WritePlan(const sinks::v1::PlanModelResponse& plan, const GlobalOptions& global);
 
 // For people. `streamed`: the same with weights streamed, where that may be the way out; null where
 // not known. `each`: every tensor, not groups of them.

@@ -1,7 +1,6 @@
 #include "client/cli/output/report_data.h"
 
 #include <google/protobuf/struct.pb.h>
-#include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/time_util.h>
 
 #include <map>
@@ -10,7 +9,9 @@
 
 #include <absl/strings/str_replace.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "client/cli/output/json_parts.h"
 #include "sinks/v1/models.pb.h"
 #include "sinks/v1/runs.pb.h"
 
@@ -23,45 +24,20 @@ constexpr char kApi[] = "/api/v1/";
 constexpr int32_t kMostPoints =
     50000;  // that the page draws, as the API's summary of a run has them
 
-absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
-  std::string json;
-  const auto status = google::protobuf::util::MessageToJsonString(message, &json);
-  if (!status.ok()) {
-    return absl::InternalError(
-        fmt::format("an answer cannot be written as JSON: {}", std::string(status.message())));
-  }
-  return json;
-}
-
 std::string Quote(const std::string& text) {
   google::protobuf::Value value;
   value.set_string_value(text);
-  return ToJson(value).value_or("\"\"");
+  return ToJson(value);
 }
 
-// Answers by path of the API.
-class Answers {
- public:
-  absl::Status Add(const std::string& path, const google::protobuf::Message& message) {
-    absl::StatusOr<std::string> json = ToJson(message);
-    if (!json.ok()) return json.status();
-    answers_[path] = *std::move(json);
-    return absl::OkStatus();
-  }
-  void AddJson(const std::string& path, std::string json) { answers_[path] = std::move(json); }
+// Answers as JSON, by path of the API.
+using Answers = std::map<std::string, std::string>;
 
-  std::string Object() const {
-    std::string object = "{";
-    for (const auto& [path, json] : answers_) {
-      if (object.size() > 1) object += ',';
-      object += fmt::format("{}:{}", Quote(path), json);
-    }
-    return object + "}";
-  }
-
- private:
-  std::map<std::string, std::string> answers_;
-};
+std::string ToObject(const Answers& answers) {
+  std::vector<std::string> members;
+  for (const auto& [path, json] : answers) members.push_back(Quote(path) + ':' + json);
+  return fmt::format("{{{}}}", fmt::join(members, ","));
+}
 
 absl::Status AddSummary(const client::RunClient& runs, const std::string& name,
                         const client::CallOptions& options, Answers& answers) {
@@ -76,7 +52,8 @@ absl::Status AddSummary(const client::RunClient& runs, const std::string& name,
       });
   if (!status.ok()) return status;
   if (!summary) return absl::InternalError("the server sent no summary of " + name);
-  return answers.Add(kApi + name + "/summary", *summary);
+  answers[kApi + name + "/summary"] = ToJson(*summary);
+  return absl::OkStatus();
 }
 
 absl::Status AddRecords(const client::RunClient& runs, const std::string& name, int64_t samples,
@@ -93,20 +70,19 @@ absl::Status AddRecords(const client::RunClient& runs, const std::string& name, 
     });
     if (!status.ok()) return status;
   }
-  return answers.Add(kApi + name + "/records", all);
+  answers[kApi + name + "/records"] = ToJson(all);
+  return absl::OkStatus();
 }
 
 absl::Status AddStudies(const client::RunClient& runs, const std::string& name,
                         const client::CallOptions& options, Answers& answers) {
   std::string list;
   const absl::Status status =
-      runs.Studies(name, options, [&](const v1::ListStudiesResponse& study) -> absl::Status {
-        const absl::StatusOr<std::string> json = ToJson(study);
-        if (!json.ok()) return json.status();
-        list += (list.empty() ? "" : ",") + *json;
+      runs.Studies(name, options, [&](const v1::ListStudiesResponse& study) {
+        list += (list.empty() ? "" : ",") + ToJson(study);
         return absl::OkStatus();
       });
-  if (status.ok()) answers.AddJson(kApi + name + "/studies", "{\"studies\":[" + list + "]}");
+  if (status.ok()) answers[kApi + name + "/studies"] = "{\"studies\":[" + list + "]}";
   return status;
 }
 
@@ -117,7 +93,8 @@ absl::Status AddModel(const client::ModelClient& models, const std::string& name
   if (!model.ok()) return model.status();
   v1::GetModelResponse response;
   *response.mutable_model() = *std::move(model);
-  return answers.Add(kApi + name, response);
+  answers[kApi + name] = ToJson(response);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<v1::Run> AddRun(const client::RunClient& runs, const std::string& run,
@@ -128,8 +105,8 @@ absl::StatusOr<v1::Run> AddRun(const client::RunClient& runs, const std::string&
   if (!found.ok()) return found.status();
   v1::GetRunResponse response;
   *response.mutable_run() = *found;
-  absl::Status status = answers.Add(kApi + name, response);
-  if (status.ok()) status = AddSummary(runs, name, options, answers);
+  answers[kApi + name] = ToJson(response);
+  absl::Status status = AddSummary(runs, name, options, answers);
   if (status.ok()) status = AddRecords(runs, name, samples, options, answers);
   if (status.ok()) status = AddStudies(runs, name, options, answers);
   if (!status.ok()) return status;
@@ -151,13 +128,12 @@ absl::StatusOr<std::string> GatherReport(const client::RunClient& runs,
     if (!status.ok()) return status;
     *list.add_runs() = *std::move(run);
   }
-  const absl::Status status = answers.Add(std::string(kApi) + "runs", list);
-  if (!status.ok()) return status;
+  answers[std::string(kApi) + "runs"] = ToJson(list);
   const std::string now = google::protobuf::util::TimeUtil::ToString(
       google::protobuf::util::TimeUtil::GetCurrentTime());
   const std::string json =
       fmt::format(R"({{"sinkctl":{},"created":{},"server":{},"responses":{}}})",
-                  Quote(SINKCTL_VERSION), Quote(now), Quote(request.server), answers.Object());
+                  Quote(SINKCTL_VERSION), Quote(now), Quote(request.server), ToObject(answers));
   return absl::StrReplaceAll(json, {{"<", "\\u003c"}});
 }
 

@@ -2,11 +2,11 @@
 
 #include <ctime>
 
+#include <absl/strings/strip.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "client/cli/analyses/analysis_command.h"
-#include "client/cli/output/csv_row.h"
 #include "client/cli/output/json_parts.h"
 #include "client/cli/output/model_view.h"
 #include "client/cli/output/names.h"
@@ -19,12 +19,13 @@ namespace {
 
 namespace v1 = ::sinks::v1;
 
-constexpr std::string_view kRunHeader =
-    "name,model,state,create_time,update_time,samples,failed_samples,tokens,primary_sinks,"
-    "secondary_sinks,noise_sinks,size_bytes,labels";
-constexpr std::string_view kSummaryHeader =
-    "group,runs,samples,tokens,undecided_samples,primary,secondary,noise,secondary_per_1000_tokens,"
-    "samples_with_secondary,distinct_levels,entropy\r\n";
+constexpr std::string_view kSummaryColumns =
+    "group,runs=run_count,samples=summary.samples,tokens=summary.positions,"
+    "undecided_samples=summary.undecided_samples,primary=summary.levels.primary,"
+    "secondary=summary.levels.secondary,noise=summary.levels.noise,"
+    "secondary_per_1000_tokens=summary.levels.secondary_per_1000_tokens,"
+    "samples_with_secondary=summary.levels.samples_with_secondary,"
+    "distinct_levels=summary.levels.distinct_levels,entropy=summary.levels.entropy";
 
 std::string LabelText(const v1::Run& run) {
   std::string text;
@@ -41,14 +42,8 @@ Style StateStyle(v1::RunState state) {
   return state == v1::RUN_STATE_OPEN ? Style::kYellow : Style::kGreen;
 }
 
-std::string CsvLine(const v1::Run& run) {
-  CsvRow row;
-  row.Add(run.name()).Add(run.model()).Add(WordOf(run.state()));
-  row.Add(TimeText(run.create_time())).Add(TimeText(run.update_time()));
-  row.Add(run.samples()).Add(run.failed_samples()).Add(run.tokens());
-  row.Add(run.primary_sinks()).Add(run.secondary_sinks()).Add(run.noise_sinks());
-  row.Add(run.size_bytes()).Add(LabelText(run));
-  return row.Take();
+CsvTable::Words CsvWords(const v1::Run& run) {
+  return {TimeText(run.create_time()), TimeText(run.update_time()), LabelText(run)};
 }
 
 std::vector<Cell> Row(const v1::Run& run) {
@@ -88,25 +83,10 @@ std::string Card(const v1::Run& run, const Terminal& terminal) {
   return text;
 }
 
-std::string SummaryRow(const v1::SummarizeRunsResponse& response) {
-  const v1::Summary& summary = response.summary();
-  const v1::LevelReport& levels = summary.levels();
-  const bool any = summary.has_levels();
-  CsvRow row;
-  row.Add(response.group()).Add(response.run_count()).Add(summary.samples());
-  row.Add(summary.positions()).Add(summary.undecided_samples());
-  row.AddIf(any, levels.primary()).AddIf(any, levels.secondary()).AddIf(any, levels.noise());
-  row.AddIf(any, levels.secondary_per_1000_tokens());
-  row.AddIf(any, levels.samples_with_secondary()).AddIf(any, levels.distinct_levels());
-  row.AddIf(levels.has_entropy(), levels.entropy());
-  return row.Take();
-}
-
 }  // namespace
 
 std::string RunId(const std::string& name) {
-  constexpr std::string_view kPrefix = "runs/";
-  return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
+  return std::string(absl::StripPrefix(name, "runs/"));
 }
 
 std::string TimeText(const google::protobuf::Timestamp& time) {
@@ -121,8 +101,11 @@ const ListView<v1::Run>& RunListView() {
       new ListView<v1::Run>{.type = "run",
                             .plural = "runs",
                             .none = "no such runs\n",
-                            .csv_header = kRunHeader,
-                            .csv = CsvLine,
+                            .csv_columns =
+                                "name,model,state,create_time=,update_time=,samples,failed_samples,"
+                                "tokens,primary_sinks,secondary_sinks,noise_sinks,size_bytes,"
+                                "labels=",
+                            .csv_words = CsvWords,
                             .id = [](const v1::Run& run) { return RunId(run.name()); },
                             .columns = {{"run", Align::kLeft},
                                         {"model", Align::kLeft},
@@ -139,9 +122,13 @@ const ListView<v1::Run>& RunListView() {
   return *view;
 }
 
-RunSummaryWriter::RunSummaryWriter(const RunOptions& options, OutputFormat format,
+RunSummaryWriter::RunSummaryWriter(const RunOptions& options, const GlobalOptions& global,
                                    const Terminal& terminal, Output& output)
-    : options_(options), format_(format), terminal_(terminal), output_(output) {}
+    : options_(options),
+      format_(global.output),
+      csv_(kSummaryColumns, global.csv_raw),
+      terminal_(terminal),
+      output_(output) {}
 
 void RunSummaryWriter::Add(const v1::SummarizeRunsResponse& summary) {
   switch (format_) {
@@ -152,8 +139,8 @@ void RunSummaryWriter::Add(const v1::SummarizeRunsResponse& summary) {
       output_.Write(TypedJson("runSummary", ToJson(summary)) + '\n');
       break;
     case OutputFormat::kCsv:
-      if (!any_) output_.Write(kSummaryHeader);
-      output_.Write(SummaryRow(summary));
+      if (!any_) output_.Write(csv_.Header());
+      output_.Write(csv_.Row({&summary}));
       break;
     case OutputFormat::kTable: {
       const bool grouped = options_.summarize.has_grouping();
@@ -173,7 +160,7 @@ void RunSummaryWriter::Add(const v1::SummarizeRunsResponse& summary) {
 
 void RunSummaryWriter::End() {
   if (format_ == OutputFormat::kJson) output_.Write(any_ ? "\n]}\n" : "{\"summaries\":[]}\n");
-  if (format_ == OutputFormat::kCsv && !any_) output_.Write(kSummaryHeader);
+  if (format_ == OutputFormat::kCsv && !any_) output_.Write(csv_.Header());
   if (format_ == OutputFormat::kTable && !any_) output_.Write("no such runs\n");
 }
 

@@ -27,7 +27,7 @@ const ListView<sinks::v1::Run>& RunListView();
 // Thread-safety: none.
 class RunSummaryWriter {
  public:
-  RunSummaryWriter(const RunOptions& options, OutputFormat format, const Terminal& terminal,
+  RunSummaryWriter(const RunOptions& options, const GlobalOptions& global, const Terminal& terminal,
                    Output& output);
   void Add(const sinks::v1::SummarizeRunsResponse& summary);
   void End();
@@ -35,6 +35,7 @@ class RunSummaryWriter {
  private:
   const RunOptions& options_;
   OutputFormat format_;
+  CsvTable csv_;
   Terminal terminal_;
   Output& output_;
   bool any_ = false;

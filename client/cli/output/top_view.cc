@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <google/protobuf/util/time_util.h>
 
-#include "client/cli/output/csv_row.h"
 #include "client/cli/output/model_view.h"
 #include "client/cli/output/names.h"
 #include "client/cli/output/number_format.h"
@@ -155,24 +154,20 @@ std::string RenderTop(const v1::ServerStatus& status, const v1::ServerStatus* be
   return text;
 }
 
-std::string TopCsvHeader() {
-  return "time,device,busy_seconds,longest_wait_seconds,budget_bytes,weight_bytes,loading_bytes,"
-         "running_bytes,streams,waiting_samples,samples_ok,samples_failed,samples_cancelled,tokens,"
-         "records_sent\r\n";
+CsvTable TopCsv(bool raw) {
+  return CsvTable(
+      "time=,device=name,busy_seconds,longest_wait_seconds,budget_bytes,weight_bytes,loading_bytes,"
+      "running_bytes,streams,waiting_samples,samples_ok=counts.samples_ok,"
+      "samples_failed=counts.samples_failed,samples_cancelled=counts.samples_cancelled,"
+      "tokens=counts.tokens,records_sent=counts.records_sent",
+      raw);
 }
 
-std::string RenderTopCsv(const v1::ServerStatus& status) {
+std::string TopRows(const v1::ServerStatus& status, const CsvTable& csv) {
+  const std::string time = google::protobuf::util::TimeUtil::ToString(status.time());
   std::string rows;
-  const v1::WorkCounts& counts = status.counts();
   for (const v1::DeviceStatus& device : status.devices()) {
-    CsvRow row;
-    row.Add(google::protobuf::util::TimeUtil::ToString(status.time())).Add(device.name());
-    row.Add(device.busy_seconds()).Add(device.longest_wait_seconds());
-    row.Add(device.budget_bytes()).Add(device.weight_bytes()).Add(device.loading_bytes());
-    row.Add(device.running_bytes()).Add(status.streams()).Add(status.waiting_samples());
-    row.Add(counts.samples_ok()).Add(counts.samples_failed()).Add(counts.samples_cancelled());
-    row.Add(counts.tokens()).Add(counts.records_sent());
-    rows += row.Take();
+    rows += csv.Row({&device, &status}, {time});
   }
   return rows;
 }

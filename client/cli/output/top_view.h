@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "client/cli/flags/options.h"
+#include "client/cli/output/csv_table.h"
 #include "client/cli/terminal/terminal.h"
 #include "sinks/v1/server.pb.h"
 
@@ -22,8 +22,8 @@ std::string DescribeTop(const sinks::v1::ServerStatus& first, const sinks::v1::S
 // From one moment to a later one.
 double Seconds(const google::protobuf::Timestamp& from, const google::protobuf::Timestamp& to);
 
-// As a line of JSON, or as CSV, a row per device: its title line, then rows.
-std::string TopCsvHeader();
-std::string RenderTopCsv(const sinks::v1::ServerStatus& status);
+// As CSV: a row a device.
+CsvTable TopCsv(bool raw);
+std::string TopRows(const sinks::v1::ServerStatus& status, const CsvTable& csv);
 
 }  // namespace sinkd::cli

@@ -1,4 +1,6 @@
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -76,33 +78,26 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
          CostLine(ablate.cost());
 }
 
-// `point`: of the curve; null for a measure of the row.
-void AddCsv(const v1::AblateRow& line, const char* measure, const v1::AblatedLoss* point,
-            const v1::Estimate& estimate, std::string& text) {
-  CsvRow row;
-  row.Add(WordOf(line.ablation())).Add(WordOf(line.group())).Add(WordOf(line.role()));
-  row.AddIf(line.has_l_start(), line.l_start()).AddIf(line.has_lifetime(), line.lifetime());
-  row.AddIf(line.has_block(), line.block()).AddIf(line.has_head(), line.head()).Add(measure);
-  row.AddIf(point != nullptr, point == nullptr ? 0 : point->first_distance());
-  row.AddIf(point != nullptr, point == nullptr ? 0 : point->last_distance());
-  AddEstimate(estimate, row);
-  text += row.Take();
-}
-
-std::string Csv(const v1::StudyReport& report) {
-  std::string text;
+std::string Csv(const v1::StudyReport& report, const CsvTable& csv) {
+  const v1::AblatedLoss all;  // no part of the curve
+  std::string rows;
   for (const v1::AblateRow& row : report.ablate().rows()) {
-    AddCsv(row, "loss_change", nullptr, row.loss_change(), text);
-    AddCsv(row, "divergence", nullptr, row.divergence(), text);
-    AddCsv(row, "choices_changed", nullptr, row.choices_changed(), text);
-    if (row.has_suppressed()) AddCsv(row, "suppressed", nullptr, row.suppressed(), text);
-    AddCsv(row, "vanished", nullptr, row.vanished(), text);
-    AddCsv(row, "appeared", nullptr, row.appeared(), text);
+    const std::pair<const char*, const v1::Estimate&> measures[] = {
+        {"loss_change", row.loss_change()},
+        {"divergence", row.divergence()},
+        {"choices_changed", row.choices_changed()},
+        {"suppressed", row.suppressed()},
+        {"vanished", row.vanished()},
+        {"appeared", row.appeared()}};
+    for (const auto& [name, estimate] : measures) {
+      if (name == std::string_view("suppressed") && !row.has_suppressed()) continue;
+      rows += csv.Row({&estimate, &all, &row}, {name});
+    }
     for (const v1::AblatedLoss& point : row.curve()) {
-      AddCsv(row, "loss_change", &point, point.loss_change(), text);
+      rows += csv.Row({&point.loss_change(), &point, &row}, {"loss_change"});
     }
   }
-  return text;
+  return rows;
 }
 
 }  // namespace
@@ -113,8 +108,8 @@ extern const StudyCommand kAblateStudy = {
     .example = "sinkctl ablate smollm2-135m --input prompts.jsonl --ablations hide-keys",
     .targets = true,
     .render = Render,
-    .csv_header =
-        "ablation,group,role,l_start,lifetime,block,head,measure,first_distance,"
+    .csv_columns =
+        "ablation,group,role,l_start,lifetime,block,head,measure=,first_distance,"
         "last_distance,value,lower,upper,n,undefined",
     .csv = Csv};
 

@@ -46,18 +46,10 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
          table.Render(view.terminal) + remarks.Render();
 }
 
-std::string Csv(const v1::StudyReport& report) {
-  std::string text;
-  for (const v1::AlignRow& line : report.align().rows()) {
-    CsvRow row;
-    row.AddIf(line.has_l_start(), line.l_start());
-    row.Add(WordOf(line.site())).Add(WordOf(line.group()));
-    AddEstimate(line.cosine(), row);
-    row.AddIf(line.has_minimum(), line.minimum()).AddIf(line.has_median(), line.median());
-    row.AddIf(line.has_maximum(), line.maximum());
-    text += row.Take();
-  }
-  return text;
+std::string Csv(const v1::StudyReport& report, const CsvTable& csv) {
+  std::string rows;
+  for (const v1::AlignRow& row : report.align().rows()) rows += csv.Row({&row, &row.cosine()});
+  return rows;
 }
 
 }  // namespace
@@ -68,7 +60,7 @@ extern const StudyCommand kAlignStudy = {
     .example = "sinkctl align smollm2-135m --input prompts.jsonl --l-start 11",
     .targets = true,
     .render = Render,
-    .csv_header = "l_start,site,group,value,lower,upper,n,undefined,minimum,median,maximum",
+    .csv_columns = "l_start,site,group,value,lower,upper,n,undefined,minimum,median,maximum",
     .csv = Csv};
 
 }  // namespace sinkd::cli

@@ -84,17 +84,10 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
   return head + Rows(cluster, view) + Decision(cluster) + Maps(cluster);
 }
 
-std::string Csv(const v1::StudyReport& report) {
-  std::string text;
-  for (const v1::ClusterRow& line : report.cluster().rows()) {
-    CsvRow row;
-    row.Add(line.block()).Add(WordOf(line.site()));
-    row.AddIf(line.has_adjusted_rand(), line.adjusted_rand());
-    row.AddIf(line.has_silhouette(), line.silhouette()).AddIf(line.has_auc(), line.auc());
-    row.Add(line.undefined());
-    text += row.Take();
-  }
-  return text;
+std::string Csv(const v1::StudyReport& report, const CsvTable& csv) {
+  std::string rows;
+  for (const v1::ClusterRow& row : report.cluster().rows()) rows += csv.Row({&row});
+  return rows;
 }
 
 }  // namespace
@@ -105,7 +98,7 @@ extern const StudyCommand kClusterStudy = {
     .example = "sinkctl cluster smollm2-135m --input prompts.jsonl --tsne-sites mlp_in -o json",
     .targets = true,
     .render = Render,
-    .csv_header = "block,site,adjusted_rand,silhouette,auc,undefined",
+    .csv_columns = "block,site,adjusted_rand,silhouette,auc,undefined",
     .csv = Csv};
 
 }  // namespace sinkd::cli

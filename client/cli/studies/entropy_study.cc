@@ -36,20 +36,12 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
          "  without the rows of the primary and all other sinks\n";
 }
 
-std::string Csv(const v1::StudyReport& report) {
-  std::string text;
-  for (const v1::EntropyRow& line : report.entropy().rows()) {
-    const auto add = [&](const char* measure, const v1::Estimate& estimate) {
-      CsvRow row;
-      row.Add(line.block()).Add(measure);
-      AddEstimate(estimate, row);
-      text += row.Take();
-    };
-    add("entropy", line.entropy());
-    add("normalized", line.normalized());
-    add("without_sinks", line.without_sinks());
+std::string Csv(const v1::StudyReport& report, const CsvTable& csv) {
+  std::string rows;
+  for (const v1::EntropyRow& row : report.entropy().rows()) {
+    rows += EstimateRows(row, row, "entropy,normalized,without_sinks", csv);
   }
-  return text;
+  return rows;
 }
 
 }  // namespace
@@ -60,7 +52,7 @@ extern const StudyCommand kEntropyStudy = {
     .example = "sinkctl entropy smollm2-135m --input prompts.jsonl --alpha 2",
     .targets = false,
     .render = Render,
-    .csv_header = "block,measure,value,lower,upper,n,undefined",
+    .csv_columns = "block,measure=,value,lower,upper,n,undefined",
     .csv = Csv};
 
 }  // namespace sinkd::cli

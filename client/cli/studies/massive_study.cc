@@ -65,20 +65,15 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
          "  median: of all |entries|; rest: largest |entry| at positions that never are a sink\n";
 }
 
-std::string Csv(const v1::StudyReport& report) {
-  std::string text;
-  for (const v1::MassiveRow& line : report.massive().rows()) {
-    for (int i = 0; i < line.entries_size(); ++i) {
-      const v1::MassiveEntry& entry = line.entries(i);
-      CsvRow row;
-      row.Add(line.block()).Add(line.has_sample_index() ? "sample" : "all").Add(i);
-      row.Add(entry.value()).Add(entry.channel()).Add(entry.sample_index()).Add(entry.position());
-      row.Add(entry.token_id()).Add(entry.token_text());
-      row.Add(line.median()).Add(line.largest_of_rest());
-      text += row.Take();
+std::string Csv(const v1::StudyReport& report, const CsvTable& csv) {
+  std::string rows;
+  for (const v1::MassiveRow& row : report.massive().rows()) {
+    for (int i = 0; i < row.entries_size(); ++i) {
+      rows += csv.Row({&row.entries(i), &row},
+                      {row.has_sample_index() ? "sample" : "all", fmt::to_string(i)});
     }
   }
-  return text;
+  return rows;
 }
 
 }  // namespace
@@ -89,9 +84,9 @@ extern const StudyCommand kMassiveStudy = {
     .example = "sinkctl massive smollm2-135m --text \"Hello there\" --top 5",
     .targets = false,
     .render = Render,
-    .csv_header =
-        "block,of,rank,value,channel,sample_index,position,token_id,token_text,median,largest_of_"
-        "rest",
+    .csv_columns =
+        "block,of=,rank=,value,channel,sample_index,position,token_id,token_text,median,"
+        "largest_of_rest",
     .csv = Csv};
 
 }  // namespace sinkd::cli

@@ -1,5 +1,7 @@
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "client/cli/output/chart.h"
 #include "client/cli/output/number_format.h"
 #include "client/cli/output/summary_view.h"
@@ -12,22 +14,16 @@ namespace {
 
 namespace v1 = ::sinks::v1;
 
-// One of key, value, state, with what it is called.
+// One of key, value, state; its name is that of its field, and of NAME_median.
 struct Measure {
   const char* name;
   const char* title;
   const v1::Estimate& (v1::GroupNorms::*mean)() const;
-  bool (v1::GroupNorms::*has_median)() const;
-  double (v1::GroupNorms::*median)() const;
 };
 
-constexpr Measure kMeasures[] = {
-    {"key", "||key||, before rotary", &v1::GroupNorms::key, &v1::GroupNorms::has_key_median,
-     &v1::GroupNorms::key_median},
-    {"value", "||value||", &v1::GroupNorms::value, &v1::GroupNorms::has_value_median,
-     &v1::GroupNorms::value_median},
-    {"state", "||state|| after the block", &v1::GroupNorms::state,
-     &v1::GroupNorms::has_state_median, &v1::GroupNorms::state_median}};
+constexpr Measure kMeasures[] = {{"key", "||key||, before rotary", &v1::GroupNorms::key},
+                                 {"value", "||value||", &v1::GroupNorms::value},
+                                 {"state", "||state|| after the block", &v1::GroupNorms::state}};
 
 std::string RenderMeasure(const Measure& measure, const v1::NormsReport& report,
                           const StudyView& view, Remarks& remarks) {
@@ -54,22 +50,19 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
          "  means with their 95% intervals; rest: positions that never are a sink\n";
 }
 
-std::string Csv(const v1::StudyReport& report) {
-  std::string text;
-  for (const v1::NormsRow& line : report.norms().rows()) {
+std::string Csv(const v1::StudyReport& report, const CsvTable& csv) {
+  std::string rows;
+  for (const v1::NormsRow& row : report.norms().rows()) {
     const std::pair<const char*, const v1::GroupNorms&> groups[] = {
-        {"primary", line.primary()}, {"secondary", line.secondary()}, {"rest", line.rest()}};
+        {"primary", row.primary()}, {"secondary", row.secondary()}, {"rest", row.rest()}};
     for (const auto& [group, norms] : groups) {
       for (const Measure& measure : kMeasures) {
-        CsvRow row;
-        row.Add(line.block()).Add(group).Add(measure.name);
-        AddEstimate((norms.*measure.mean)(), row);
-        row.AddIf((norms.*measure.has_median)(), (norms.*measure.median)());
-        text += row.Take();
+        const std::string median = FieldText({&norms}, fmt::format("{}_median", measure.name));
+        rows += csv.Row({&(norms.*measure.mean)(), &row}, {group, measure.name, median});
       }
     }
   }
-  return text;
+  return rows;
 }
 
 }  // namespace
@@ -80,7 +73,7 @@ extern const StudyCommand kNormsStudy = {
     .example = "sinkctl norms smollm2-135m --input prompts.jsonl",
     .targets = false,
     .render = Render,
-    .csv_header = "block,group,measure,value,lower,upper,n,undefined,median",
+    .csv_columns = "block,group=,measure=,value,lower,upper,n,undefined,median=",
     .csv = Csv};
 
 }  // namespace sinkd::cli

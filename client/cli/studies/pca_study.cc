@@ -84,26 +84,19 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
              pca.random_size());
 }
 
-void AddCsv(const char* name, const Directions& directions, std::string& text) {
+std::string Rows(const char* name, const Directions& directions, const CsvTable& csv) {
+  std::string rows;
   for (int i = 0; i < directions.size(); ++i) {
-    const v1::PcaDirection& direction = directions[i];
-    for (const v1::PcaTrial& trial : direction.trials()) {
-      CsvRow row;
-      row.Add(name).Add(i);
-      row.AddIf(direction.has_explained_variance(), direction.explained_variance());
-      row.AddIf(direction.has_singular_value(), direction.singular_value());
-      row.Add(direction.effective()).Add(trial.scale()).Add(trial.output_norm());
-      row.Add(trial.cosine());
-      text += row.Take();
+    for (const v1::PcaTrial& trial : directions[i].trials()) {
+      rows += csv.Row({&trial, &directions[i]}, {name, fmt::to_string(i)});
     }
   }
+  return rows;
 }
 
-std::string Csv(const v1::StudyReport& report) {
-  std::string text;
-  AddCsv("component", report.pca().components(), text);
-  AddCsv("random", report.pca().random(), text);
-  return text;
+std::string Csv(const v1::StudyReport& report, const CsvTable& csv) {
+  return Rows("component", report.pca().components(), csv) +
+         Rows("random", report.pca().random(), csv);
 }
 
 }  // namespace
@@ -114,8 +107,8 @@ extern const StudyCommand kPcaStudy = {
     .example = "sinkctl pca smollm2-135m --input prompts.jsonl --components 5",
     .targets = true,
     .render = Render,
-    .csv_header =
-        "direction,index,explained_variance,singular_value,effective,scale,output_norm,cosine",
+    .csv_columns =
+        "direction=,index=,explained_variance,singular_value,effective,scale,output_norm,cosine",
     .csv = Csv};
 
 }  // namespace sinkd::cli

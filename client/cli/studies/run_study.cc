@@ -2,6 +2,7 @@
 
 #include "client/cli/commands/call_setup.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/studies/study_command.h"
 #include "client/cli/studies/study_session.h"
 #include "client/cli/terminal/interrupt.h"
 #include "client/model_client.h"

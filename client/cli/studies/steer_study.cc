@@ -62,26 +62,15 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
          CostLine(steer.cost());
 }
 
-void AddCsv(const v1::SteerRow& line, const char* measure, const v1::Estimate& estimate,
-            std::string& text) {
-  CsvRow row;
-  row.AddIf(line.has_tau(), line.tau()).Add(measure);
-  AddEstimate(estimate, row);
-  text += row.Take();
-}
-
-std::string Csv(const v1::StudyReport& report) {
-  std::string text;
+std::string Csv(const v1::StudyReport& report, const CsvTable& csv) {
+  std::string rows;
   for (const v1::SteerRow& row : report.steer().rows()) {
-    AddCsv(row, "mlp_norm", row.mlp_norm(), text);
-    AddCsv(row, "lifetime", row.lifetime(), text);
-    AddCsv(row, "sinks", row.sinks(), text);
-    AddCsv(row, "score", row.score(), text);
-    AddCsv(row, "untouched_lifetime_change", row.untouched_lifetime_change(), text);
-    AddCsv(row, "random_lifetime", row.random_lifetime(), text);
-    if (row.has_loss_change()) AddCsv(row, "loss_change", row.loss_change(), text);
+    rows += EstimateRows(row, row,
+                         "mlp_norm,lifetime,sinks,score,untouched_lifetime_change,random_lifetime,"
+                         "loss_change",
+                         csv);
   }
-  return text;
+  return rows;
 }
 
 }  // namespace
@@ -92,7 +81,7 @@ extern const StudyCommand kSteerStudy = {
     .example = "sinkctl steer smollm2-135m --input prompts.jsonl --taus 0,500,1000,2000",
     .targets = true,
     .render = Render,
-    .csv_header = "tau,measure,value,lower,upper,n,undefined",
+    .csv_columns = "tau,measure=,value,lower,upper,n,undefined",
     .csv = Csv};
 
 }  // namespace sinkd::cli

@@ -11,6 +11,7 @@
 #include <CLI/App.hpp>
 
 #include "client/cli/flags/options.h"
+#include "client/cli/output/csv_table.h"
 #include "client/cli/terminal/terminal.h"
 #include "sinks/v1/mechanism.pb.h"
 
@@ -29,9 +30,9 @@ struct StudyCommand {
 
   // Tables and charts; the counts that all reports have are shown before.
   std::string (*render)(const sinks::v1::StudyReport& report, const StudyView& view);
-  // CSV: the header, without a line end, and the rows.
-  std::string_view csv_header;
-  std::string (*csv)(const sinks::v1::StudyReport& report);
+  // CSV: the columns (output/csv_table.h) and the rows.
+  std::string_view csv_columns;
+  std::string (*csv)(const sinks::v1::StudyReport& report, const CsvTable& csv);
 };
 
 std::span<const StudyCommand* const> StudyCommands();

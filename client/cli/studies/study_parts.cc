@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <absl/strings/str_split.h>
 #include <fmt/format.h>
 
 #include "client/cli/output/number_format.h"
@@ -56,11 +57,20 @@ std::string CostLine(const v1::StudyCost& cost) {
                      Grouped(cost.block_rows()), Fixed(share, 3), Grouped(cost.naive_block_rows()));
 }
 
-void AddEstimate(const v1::Estimate& estimate, CsvRow& row) {
-  row.AddIf(estimate.has_value(), estimate.value());
-  row.AddIf(estimate.has_lower(), estimate.lower());
-  row.AddIf(estimate.has_upper(), estimate.upper());
-  row.Add(estimate.n()).Add(estimate.undefined());
+std::string EstimateRows(const google::protobuf::Message& line,
+                         const google::protobuf::Message& owner, std::string_view fields,
+                         const CsvTable& csv, CsvTable::Words words) {
+  std::string rows;
+  const google::protobuf::Reflection& values = *owner.GetReflection();
+  const std::vector<std::string> names = absl::StrSplit(std::string(fields), ',');
+  words.emplace_back();
+  for (const std::string& name : names) {
+    words.back() = name;
+    const auto* estimate = owner.GetDescriptor()->FindFieldByName(name);
+    if (!values.HasField(owner, estimate)) continue;
+    rows += csv.Row({&values.GetMessage(owner, estimate), &line}, words);
+  }
+  return rows;
 }
 
 std::string RenderReportHead(const char* name, bool targets, const v1::StudyReport& report,

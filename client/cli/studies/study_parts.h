@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "client/cli/output/csv_row.h"
+#include "client/cli/output/csv_table.h"
 #include "client/cli/terminal/terminal.h"
 #include "sinks/v1/mechanism.pb.h"
 
@@ -33,9 +33,12 @@ std::string UndefinedStudy(const std::string& why, const Terminal& terminal);
 // "computed 1,234 block-rows, 0.41 of the 3,000 of whole passes".
 std::string CostLine(const sinks::v1::StudyCost& cost);
 
-// value, lower, upper, n, undefined.
-inline constexpr char kEstimateColumns[] = "value,lower,upper,n,undefined";
-void AddEstimate(const sinks::v1::Estimate& estimate, CsvRow& row);
+// CSV: a row for each estimate of `owner` that `fields` names ("lifetime,sinks"), with `words` and
+// the field's name as words. Other columns are those of the estimate and of `line`; estimates that
+// are absent are left out.
+std::string EstimateRows(const google::protobuf::Message& line,
+                         const google::protobuf::Message& owner, std::string_view fields,
+                         const CsvTable& csv, CsvTable::Words words = {});
 
 // The line of counts over every report: samples, tokens, sinks, targets, controls, seed, time; and
 // that it is partial, where it is.

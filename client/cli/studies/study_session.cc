@@ -16,7 +16,7 @@ constexpr size_t kMostBytes = size_t{1} << 30;  // no server receives more
 
 }  // namespace
 
-StudySession::StudySession(SampleReader& reader, StudyWriter& writer, Output& output,
+StudySession::StudySession(SampleReader& reader, ResultWriter& writer, Output& output,
                            ProgressBar& progress, const GlobalOptions& global, bool fail_fast)
     : reader_(reader),
       writer_(writer),
@@ -101,7 +101,7 @@ absl::Status StudySession::OnReport(const v1::StudyReport& report) {
   reported_ = true;
   outcome_.samples_answered = report.samples();
   if (report.partial()) partial_reason_ = report.partial_reason();
-  if (report.partial() && partial_reason_.empty()) partial_reason_ = "the server does not say why";
+  if (report.partial() && partial_reason_.empty()) partial_reason_ = "the server gives no reason";
   progress_.Clear();
   writer_.Report(report);
   return Flush();
@@ -141,7 +141,7 @@ void StudySession::Remark(const absl::Status& status, ExitCode code) const {
             ? fmt::format("the numbers cover {} samples", Grouped(outcome_.samples_answered))
             : fmt::format("the numbers cover {} of {} samples", Grouped(outcome_.samples_answered),
                           Grouped(outcome_.samples_sent));
-    Say(fmt::format("PARTIAL: {}; {}\n  --time-budget and --timeout give it longer",
+    Say(fmt::format("PARTIAL: {}; {}\n  --time-budget and --timeout allow more time",
                     client::MakePrintable(partial_reason_), covered));
   }
   if (!status.ok() && !stopped_by_bad_input_) {
@@ -150,7 +150,7 @@ void StudySession::Remark(const absl::Status& status, ExitCode code) const {
       Say("  send fewer samples, or raise the server's --max-message-bytes");
     }
   } else if (outcome_.samples_sent == 0 && outcome_.bad_inputs == 0 && !reported_) {
-    Say("the input holds no sample; give --input FILE, --text TEXT, or pipe samples in");
+    Say("the input has no samples; give --input FILE, --text TEXT, or pipe samples in");
   }
   const int64_t failed = outcome_.samples_failed + outcome_.bad_inputs;
   if (failed > 0 && !global_.quiet) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "client/cli/input/sample_reader.h"
-#include "client/cli/studies/study_writer.h"
+#include "client/cli/output/result_writer.h"
 #include "client/cli/terminal/progress_bar.h"
 #include "client/mechanism_client.h"
 
@@ -17,7 +17,7 @@ namespace sinkd::cli {
 class StudySession : public client::StudyObserver {
  public:
   // All borrowed, to outlive the session.
-  StudySession(SampleReader& reader, StudyWriter& writer, Output& output, ProgressBar& progress,
+  StudySession(SampleReader& reader, ResultWriter& writer, Output& output, ProgressBar& progress,
                const GlobalOptions& global, bool fail_fast);
 
   // Reads all samples into `request`. False when there is nothing to ask a server for.
@@ -40,7 +40,7 @@ class StudySession : public client::StudyObserver {
   void Remark(const absl::Status& status, ExitCode code) const;
 
   SampleReader& reader_;
-  StudyWriter& writer_;
+  ResultWriter& writer_;
   Output& output_;
   ProgressBar& progress_;
   const GlobalOptions& global_;

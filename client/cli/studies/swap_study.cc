@@ -70,34 +70,19 @@ std::string Render(const v1::StudyReport& report, const StudyView& view) {
   return text + CostLine(swap.cost());
 }
 
-void AddCsv(const v1::SwapRow& line, const char* group, const char* measure,
-            const v1::Estimate& estimate, std::string& text) {
-  CsvRow row;
-  row.Add(line.block()).Add(WordOf(line.site())).Add(group).Add(measure);
-  AddEstimate(estimate, row);
-  text += row.Take();
-}
-
-void AddOutcome(const v1::SwapRow& row, const char* group, const v1::SinkOutcome& outcome,
-                std::string& text) {
-  AddCsv(row, group, "suppressed", outcome.suppressed(), text);
-  AddCsv(row, group, "cosine_change", outcome.cosine_change(), text);
-  AddCsv(row, group, "norm_change", outcome.norm_change(), text);
-  AddCsv(row, group, "lifetime_change", outcome.lifetime_change(), text);
-}
-
-std::string Csv(const v1::StudyReport& report) {
-  std::string text;
+std::string Csv(const v1::StudyReport& report, const CsvTable& csv) {
+  constexpr std::string_view kMeasures = "suppressed,cosine_change,norm_change,lifetime_change";
+  std::string rows;
   for (const v1::SwapRow& row : report.swap().rows()) {
-    AddOutcome(row, "targets", row.targets(), text);
-    AddOutcome(row, "untouched", row.untouched(), text);
-    AddOutcome(row, "control_swap", row.control_swap(), text);
-    if (row.has_loss_change()) AddCsv(row, "targets", "loss_change", row.loss_change(), text);
+    rows += EstimateRows(row, row.targets(), kMeasures, csv, {"targets"});
+    rows += EstimateRows(row, row.untouched(), kMeasures, csv, {"untouched"});
+    rows += EstimateRows(row, row.control_swap(), kMeasures, csv, {"control_swap"});
+    rows += EstimateRows(row, row, "loss_change", csv, {"targets"});
     if (row.has_control_loss_change()) {
-      AddCsv(row, "control_swap", "loss_change", row.control_loss_change(), text);
+      rows += csv.Row({&row.control_loss_change(), &row}, {"control_swap", "loss_change"});
     }
   }
-  return text;
+  return rows;
 }
 
 }  // namespace
@@ -108,7 +93,7 @@ extern const StudyCommand kSwapStudy = {
     .example = "sinkctl swap smollm2-135m --input prompts.jsonl --sites resid_post --loss",
     .targets = true,
     .render = Render,
-    .csv_header = "block,site,group,measure,value,lower,upper,n,undefined",
+    .csv_columns = "block,site,group=,measure=,value,lower,upper,n,undefined",
     .csv = Csv};
 
 }  // namespace sinkd::cli
