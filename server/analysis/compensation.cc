@@ -78,11 +78,16 @@ void FillCorrelations(const SortedSamples& samples, const CompensationIntervals&
   }
   *report.mutable_pearson() = Pearson(primary, secondary);
   *report.mutable_spearman() = Spearman(primary, secondary);
+  // The blocks of a sample depend on each other.
+  report.mutable_pearson()->clear_p();
+  report.mutable_spearman()->clear_p();
   if (!report.pearson().has_undefined() && intervals.pearson) {
     Write(*intervals.pearson, *report.mutable_pearson_interval());
+    report.mutable_pearson()->set_p(*intervals.pearson_p);
   }
   if (!report.spearman().has_undefined() && intervals.spearman) {
     Write(*intervals.spearman, *report.mutable_spearman_interval());
+    report.mutable_spearman()->set_p(*intervals.spearman_p);
   }
 }
 

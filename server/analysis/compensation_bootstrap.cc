@@ -59,7 +59,8 @@ class PearsonDraws {
     values_.push_back(Ratio(t.xy - t.x * t.y / t.n, xx, yy));
   }
 
-  std::optional<Interval> Result() { return PercentileInterval(std::move(values_)); }
+  std::optional<Interval> Result() const { return PercentileInterval(values_); }
+  std::optional<double> P() const { return BootstrapP(values_); }
 
  private:
   struct Sums {
@@ -133,7 +134,8 @@ class SpearmanDraws {
     if (xx > 0 && yy > 0) values_.push_back(Ratio(xy, xx, yy));
   }
 
-  std::optional<Interval> Result() { return PercentileInterval(std::move(values_)); }
+  std::optional<Interval> Result() const { return PercentileInterval(values_); }
+  std::optional<double> P() const { return BootstrapP(values_); }
 
  private:
   const Pairs& pairs_;
@@ -204,6 +206,8 @@ CompensationIntervals Bootstrap(const v1::CompensationParameters& parameters, Sa
   result.secondary = secondary.Result();
   result.pearson = pearson.Result();
   result.spearman = spearman.Result();
+  result.pearson_p = pearson.P();
+  result.spearman_p = spearman.P();
   return result;
 }
 

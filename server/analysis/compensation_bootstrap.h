@@ -41,6 +41,7 @@ struct CompensationIntervals {
   int64_t draws = 0;
   std::vector<Interval> primary, secondary;  // [A] of the means over samples; empty without draws
   std::optional<Interval> pearson, spearman;
+  std::optional<double> pearson_p, spearman_p;  // from the same draws
 };
 
 // `samples` in a canonical order, all with the same blocks. The correlations are those between

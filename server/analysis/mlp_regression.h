@@ -2,9 +2,9 @@
 // records (definitions: MLP norm against score and lifetime).
 //
 // Points are the secondary sinks; with include_primary also the sinks of kind primary and the
-// primary position of every sample; never noise. One point per sink is kept, and sorted before the
-// fit so that the report does not depend on the order of records.
-// Thread-safety: none.
+// primary position of every sample; never noise. One point per sink is kept, by sample. Points and
+// samples are sorted by their values before the fit, so that the report does not depend on the
+// order of records. Thread-safety: none.
 #pragma once
 
 #include <vector>
@@ -26,11 +26,13 @@ class MlpRegressionAccumulator : public AccumulatorOf<MlpRegressionAccumulator> 
   void Report(v1::Summary& report) const override;
 
  private:
+  using BySample = std::vector<std::vector<RegressionPoint>>;
+
   void AddSink(const v1::Sink& sink);
 
   v1::RegressionParameters parameters_;
   int64_t without_score_ = 0;
-  std::vector<RegressionPoint> score_points_, lifetime_points_;
+  BySample score_points_, lifetime_points_;
 };
 
 }  // namespace sinkd

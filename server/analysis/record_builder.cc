@@ -39,7 +39,7 @@ v1::SampleRecord Describe(const SampleFacts& facts, const Trace& trace) {
 
 void Detect(const v1::DetectionParameters& parameters, bool chat_rendered, const Trace& trace,
             v1::SampleRecord& record) {
-  const int64_t primary = FindPrimary(trace, chat_rendered);
+  const int64_t primary = FindPrimary(trace, chat_rendered).position;
   const Window window = FindWindow(trace, primary);
   record.set_window_start(window.start);
   record.set_window_end(window.end);

@@ -22,4 +22,12 @@ std::optional<Interval> PercentileInterval(std::vector<double> values) {
   return Interval{quantile(0.025), quantile(0.975)};
 }
 
+std::optional<double> BootstrapP(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  const auto over = std::count_if(values.begin(), values.end(), [](double v) { return v >= 0; });
+  const auto under = std::count_if(values.begin(), values.end(), [](double v) { return v <= 0; });
+  return std::min(1.0, 2.0 * static_cast<double>(1 + std::min(over, under)) /
+                           static_cast<double>(1 + values.size()));
+}
+
 }  // namespace sinkd

@@ -30,4 +30,8 @@ class Resampling {
 // values.
 std::optional<Interval> PercentileInterval(std::vector<double> values);
 
+// Two-sided p value of 0: 2 (1 + draws on the rarer side of 0) / (1 + draws), at most 1. Where it
+// is under 0.05, 0 is outside the interval above. Empty without values.
+std::optional<double> BootstrapP(const std::vector<double>& values);
+
 }  // namespace sinkd

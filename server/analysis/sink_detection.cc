@@ -47,19 +47,18 @@ v1::Sink MakeSink(const Trace& trace, int64_t position, const std::vector<int32_
 
 }  // namespace
 
-int64_t FindPrimary(const Trace& trace, bool chat_rendered) {
-  const int64_t candidates = std::min<int64_t>(chat_rendered ? 3 : 2, trace.positions);
-  int64_t best = 0;
-  double best_sum = -1;
-  for (int64_t p = 0; p < candidates; ++p) {
-    double sum = 0;
-    for (int64_t l = 0; l < trace.layers; ++l) sum += trace.StateNorm(l, p);
-    if (sum > best_sum) {
-      best = p;
-      best_sum = sum;
+Primary FindPrimary(const Trace& trace, bool chat_rendered) {
+  std::vector<double> sums(Trace::At(std::min<int64_t>(chat_rendered ? 3 : 2, trace.positions)));
+  for (size_t p = 0; p < sums.size(); ++p) {
+    for (int64_t l = 0; l < trace.layers; ++l) {
+      sums[p] += trace.StateNorm(l, static_cast<int64_t>(p));
     }
   }
-  return best;
+  const double least = *std::max_element(sums.begin(), sums.end()) * (1 - kEqualMeans);
+  const auto highest = [least](double sum) { return sum >= least; };
+  const auto first = std::find_if(sums.begin(), sums.end(), highest);
+  return {.position = first - sums.begin(),
+          .tied = std::count_if(sums.begin(), sums.end(), highest) > 1};
 }
 
 Window FindWindow(const Trace& trace, int64_t primary) {

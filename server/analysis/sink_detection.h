@@ -22,9 +22,18 @@ struct Window {
   int32_t end = 0;
 };
 
-// p0: of the first two positions (three when a chat template rendered the sample), the one with the
-// highest mean over layers of the state norm.
-int64_t FindPrimary(const Trace& trace, bool chat_rendered);
+struct Primary {
+  int64_t position = 0;
+  bool tied = false;  // a later candidate has as high a mean
+};
+
+// Means of the state norm within this, relative, count as equal: those of a doubled BOS differ by
+// rounding.
+inline constexpr double kEqualMeans = 1e-6;
+
+// p0: of the first two positions (three when a chat template rendered the sample), the first one
+// with the highest mean over layers of the state norm.
+Primary FindPrimary(const Trace& trace, bool chat_rendered);
 
 // From the largest rise of p0's norm to its largest fall after that; to the last layer when the
 // rise is the last step. Never empty.

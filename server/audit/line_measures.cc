@@ -129,19 +129,23 @@ class DistanceOfLines final : public Statistic {
 
 v1::Fit FitUnits(const MeasureOptions& options, UnitSpan units) {
   std::vector<RegressionPoint> points;
-  for (const AuditUnit* unit : units) {
-    const std::vector<RegressionPoint> more = PointsOf(options, *unit);
-    points.insert(points.end(), more.begin(), more.end());
+  for (size_t i = 0; i < units.size(); ++i) {
+    for (RegressionPoint point : PointsOf(options, *units[i])) {
+      point.sample = static_cast<int64_t>(i);
+      points.push_back(point);
+    }
   }
-  return FitForm(options.form, points);
+  return FitForm(options.form, points, Errors::kBySample);
 }
 
 Reading ReadSlope(const MeasureOptions& options, UnitSpan units) {
   const v1::Fit fit = FitUnits(options, units);
   if (fit.has_undefined()) return {.value = std::nullopt, .detail = fit.undefined()};
-  return {.value = fit.slope().value(),
-          .detail = StrCat("standard error ", fit.slope().standard_error(), ", 95% from ",
-                           fit.slope().lower(), " to ", fit.slope().upper())};
+  Reading reading{.value = fit.slope().value(), .detail = ""};
+  if (!fit.slope().has_standard_error()) return reading;
+  reading.detail = StrCat("standard error over samples ", fit.slope().standard_error(),
+                          ", 95% from ", fit.slope().lower(), " to ", fit.slope().upper());
+  return reading;
 }
 
 Reading ReadRSquared(const MeasureOptions& options, UnitSpan units) {

@@ -38,6 +38,8 @@ class Differences {
 
 void CompareCoefficient(const v1::Coefficient& c, const Json& e, const std::string& where,
                         Differences& differences) {
+  ASSERT_EQ(c.has_standard_error(), e.contains("standard_error")) << where;
+  if (!c.has_standard_error()) return;
   const double unit = c.standard_error();
   differences.Compare("coefficient", c.value(), e["value"], unit, where);
   differences.Compare("standard error", c.standard_error(), e["standard_error"], 0, where);
@@ -47,14 +49,18 @@ void CompareCoefficient(const v1::Coefficient& c, const Json& e, const std::stri
   differences.Compare("interval", c.upper(), e["upper"], unit, where);
 }
 
-void CompareFit(const v1::Fit& fit, const Json& e, const std::string& where,
+void CompareFit(const v1::Fit& fit, const v1::Fit& naive, const Json& e, const std::string& where,
                 Differences& differences) {
   EXPECT_EQ(fit.n(), e["n"]) << where;
   EXPECT_EQ(fit.left_out(), e["left_out"]) << where;
   ASSERT_EQ(fit.undefined(), e["undefined"]) << where;
   if (!fit.undefined().empty()) return;
-  CompareCoefficient(fit.intercept(), e["intercept"], where + " intercept", differences);
-  CompareCoefficient(fit.slope(), e["slope"], where + " slope", differences);
+  CompareCoefficient(naive.intercept(), e["intercept"], where + " intercept", differences);
+  CompareCoefficient(naive.slope(), e["slope"], where + " slope", differences);
+  const Json& by_sample = e["by_sample"];
+  CompareCoefficient(fit.intercept(), by_sample["intercept"], where + " intercept by sample",
+                     differences);
+  CompareCoefficient(fit.slope(), by_sample["slope"], where + " slope by sample", differences);
   differences.Compare("R2", fit.r_squared(), e["r_squared"], 1 / static_cast<double>(fit.n()),
                       where);
   differences.Compare("residual deviation", fit.residual_deviation(), e["residual_deviation"], 0,
@@ -63,14 +69,18 @@ void CompareFit(const v1::Fit& fit, const Json& e, const std::string& where,
   differences.Compare("AIC", fit.aic(), e["aic"], 1, where);
 }
 
-void CompareCorrelation(const v1::Correlation& c, const Json& e, const std::string& where,
-                        Differences& differences) {
+void CompareCorrelation(const v1::Correlation& c, const v1::Correlation& naive, const Json& e,
+                        const std::string& where, Differences& differences) {
   EXPECT_EQ(c.n(), e["n"]) << where;
   ASSERT_EQ(c.undefined(), e["undefined"]) << where;
   if (!c.undefined().empty()) return;
   differences.Compare(where.ends_with("pearson") ? "Pearson" : "Spearman", c.value(), e["value"],
                       1 / std::sqrt(static_cast<double>(c.n())), where);
-  differences.Compare("p of a correlation", c.p(), e["p"], 1e-300, where);
+  differences.Compare("p of a correlation", naive.p(), e["p"], 1e-300, where);
+  ASSERT_EQ(c.has_p(), !e["p_by_sample"].is_null()) << where;
+  if (c.has_p()) {
+    differences.Compare("p of a correlation by sample", c.p(), e["p_by_sample"], 1e-300, where);
+  }
 }
 
 TEST(Regression, EqualsTheFormulasOnRandomAndHardData) {
@@ -80,18 +90,21 @@ TEST(Regression, EqualsTheFormulasOnRandomAndHardData) {
   for (const Json& data : oracle["cases"]) {
     const auto x = data["x"].get<std::vector<double>>(), y = data["y"].get<std::vector<double>>();
     std::vector<RegressionPoint> points;
-    for (size_t i = 0; i < x.size(); ++i) points.push_back({x[i], y[i]});
-    const v1::RegressionResult result = Regress(points);
+    for (size_t i = 0; i < x.size(); ++i) points.push_back({x[i], y[i], data["samples"][i]});
+    const v1::RegressionResult result = Regress(points, Errors::kBySample);
+    const v1::RegressionResult naive = Regress(points, Errors::kNaive);
     const std::string name = data["name"];
     ASSERT_EQ(result.fits_size(), 4);
     for (int form = 0; form < 4; ++form) {
       EXPECT_EQ(result.fits(form).form(), form + v1::REGRESSION_FORM_LINEAR_LOG);
       const Json& expected = data["fits"][static_cast<size_t>(form)];
-      CompareFit(result.fits(form), expected, name + ", " + expected["form"].get<std::string>(),
-                 differences);
+      CompareFit(result.fits(form), naive.fits(form), expected,
+                 name + ", " + expected["form"].get<std::string>(), differences);
     }
-    CompareCorrelation(result.pearson(), data["pearson"], name + ", pearson", differences);
-    CompareCorrelation(result.spearman(), data["spearman"], name + ", spearman", differences);
+    CompareCorrelation(result.pearson(), naive.pearson(), data["pearson"], name + ", pearson",
+                       differences);
+    CompareCorrelation(result.spearman(), naive.spearman(), data["spearman"], name + ", spearman",
+                       differences);
   }
   std::cout << oracle["cases"].size() << " data sets, 4 fits and 2 correlations each\n";
   EXPECT_GE(oracle["cases"].size(), 90u);
@@ -106,8 +119,10 @@ TEST(Regression, TakesTheIntervalsWidthFromStudent) {
 
 TEST(Regression, KnowsAPerfectFit) {
   std::vector<RegressionPoint> points;
-  for (const double x : {1.0, 2.0, 3.0, 5.0, 8.0}) points.push_back({x, 0.1 + x / 3});
-  const v1::Fit fit = FitForm(v1::REGRESSION_FORM_LINEAR, points);
+  for (const double x : {1.0, 2.0, 3.0, 5.0, 8.0}) {
+    points.push_back({x, 0.1 + x / 3, std::ssize(points)});
+  }
+  const v1::Fit fit = FitForm(v1::REGRESSION_FORM_LINEAR, points, Errors::kBySample);
   EXPECT_EQ(fit.undefined(), "");
   EXPECT_NEAR(fit.slope().value(), 1.0 / 3, 1e-15);
   EXPECT_EQ(fit.slope().standard_error(), 0);
@@ -141,7 +156,8 @@ TEST(Regression, SaysWhyItIsUndefinedInsteadOfNan) {
   EXPECT_EQ(Pearson(bad, three).undefined(), "a value is not finite");
   const v1::Correlation none = Pearson(two, two);
   EXPECT_FALSE(none.has_value() || none.has_p());
-  const v1::Fit fit = FitForm(v1::REGRESSION_FORM_LOG_LOG, std::vector<RegressionPoint>{{0, 1}});
+  const v1::Fit fit =
+      FitForm(v1::REGRESSION_FORM_LOG_LOG, std::vector<RegressionPoint>{{0, 1}}, Errors::kBySample);
   EXPECT_EQ(fit.undefined(), "fewer than 3 points");
   EXPECT_EQ(fit.left_out(), 1);
   EXPECT_FALSE(fit.has_intercept() || fit.has_slope() || fit.has_r_squared() || fit.has_aic());

@@ -39,17 +39,35 @@ Window WindowOf(const std::vector<float>& norms) {
 }
 
 TEST(PrimarySink, IsTheLowestPositionOnATie) {
-  EXPECT_EQ(FindPrimary(TraceOf({{1, 2, 9}, {2, 1, 9}}), false), 0);
+  const Primary primary = FindPrimary(TraceOf({{1, 2, 9}, {2, 1, 9}}), false);
+  EXPECT_EQ(primary.position, 0);
+  EXPECT_TRUE(primary.tied);
+}
+
+TEST(PrimarySink, TakesMeansWithinAMillionthForATie) {
+  const Primary equal = FindPrimary(TraceOf({{1000000, 1000000.5}, {1000000, 1000000}}), false);
+  EXPECT_EQ(equal.position, 0);
+  EXPECT_TRUE(equal.tied);
+  const Primary higher = FindPrimary(TraceOf({{1000000, 1000003}, {1000000, 1000000}}), false);
+  EXPECT_EQ(higher.position, 1);
+  EXPECT_FALSE(higher.tied);
+  // The tie is with the highest mean, not with the one before.
+  const Primary third = FindPrimary(
+      TraceOf({{1000000, 1000000.75, 1000001.5}, {1000000, 1000000.75, 1000001.5}}), true);
+  EXPECT_EQ(third.position, 1);
+  EXPECT_TRUE(third.tied);
 }
 
 TEST(PrimarySink, CanBeTheThirdPositionOnlyAfterAChatTemplate) {
   const Trace trace = TraceOf({{1, 2, 9, 99}, {2, 2, 9, 99}});
-  EXPECT_EQ(FindPrimary(trace, false), 1);
-  EXPECT_EQ(FindPrimary(trace, true), 2);
+  EXPECT_EQ(FindPrimary(trace, false).position, 1);
+  EXPECT_EQ(FindPrimary(trace, true).position, 2);
 }
 
 TEST(PrimarySink, IsTheOnlyPositionOfASampleOfOne) {
-  EXPECT_EQ(FindPrimary(TraceOf({{1}, {2}}), true), 0);
+  const Primary primary = FindPrimary(TraceOf({{1}, {2}}), true);
+  EXPECT_EQ(primary.position, 0);
+  EXPECT_FALSE(primary.tied);
 }
 
 TEST(Window, RunsFromTheLargestRiseToTheLargestFallAfterIt) {

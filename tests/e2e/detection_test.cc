@@ -27,8 +27,9 @@ std::vector<int32_t> LayersOf(const v1::Sink& sink) {
   return {sink.layers().begin(), sink.layers().end()};
 }
 
-std::unique_ptr<Model> LoadOrDie(const std::string& checkpoint) {
-  auto model = Model::Load(OracleFolder() / checkpoint, {.compute_type = ComputeType::kFloat32});
+std::unique_ptr<Model> LoadOrDie(const std::string& checkpoint,
+                                 ComputeType compute_type = ComputeType::kFloat32) {
+  auto model = Model::Load(OracleFolder() / checkpoint, {.compute_type = compute_type});
   EXPECT_TRUE(model.ok()) << model.status();
   return model.ok() ? *std::move(model) : nullptr;
 }
@@ -150,6 +151,23 @@ TEST_P(Planted, LevelsComeBackExactly) {
     histogram[{count.l_start(), count.lifetime()}] += count.count();
   }
   EXPECT_EQ(histogram, planted);
+}
+
+// With a BOS of its own and that of a tokenizer, a sample begins with two equal tokens, whose states
+// are equal up to rounding.
+TEST(DoubledBos, LeavesThePrimarySinkAtTheFirstInEveryFormat) {
+  std::ifstream records(OracleFolder() / "planted/planted-table/records.jsonl");
+  std::string line;
+  ASSERT_TRUE(std::getline(records, line));
+  TokenIds ids = Json::parse(line)["token_ids"].get<TokenIds>();
+  for (const ComputeType compute_type : {ComputeType::kFloat32, ComputeType::kBfloat16}) {
+    const auto model = LoadOrDie("planted/planted-table", compute_type);
+    ASSERT_NE(model, nullptr);
+    TokenIds doubled = ids;
+    doubled.insert(doubled.begin(), ids.front());
+    const v1::SampleRecord got = AnalyzeOrDie(*model, SpecWithScores(), doubled, false);
+    EXPECT_EQ(got.primary().position(), 0);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, Planted,

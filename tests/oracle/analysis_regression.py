@@ -100,6 +100,33 @@ def mp_fit(x, y, log_y):
             "aic": value + (2 * sum(y) if log_y else 0)}
 
 
+def mp_errors_by_sample(x, y, samples):
+    """Cluster-robust (CR1) standard errors of (a, b): the sandwich of matrices, in 60 digits."""
+    n, groups = len(x), sorted(set(samples))
+    if len(groups) < 2:
+        return None
+    sx, sxx = sum(x), sum(v * v for v in x)
+    bread = mpmath.matrix([[sxx, -sx], [-sx, n]]) / (n * sxx - sx * sx)
+    a, b = bread * mpmath.matrix([sum(y), sum(v * w for v, w in zip(x, y))])
+    scores = {group: mpmath.zeros(2, 1) for group in groups}
+    for v, w, group in zip(x, y, samples):
+        residual = w - a - b * v
+        scores[group] += mpmath.matrix([residual, v * residual])
+    meat = sum((score * score.T for score in scores.values()), mpmath.zeros(2))
+    correction = mpmath.mpf(len(groups)) / (len(groups) - 1) * (n - 1) / (n - 2)
+    variance = bread * meat * bread * correction
+    return mpmath.sqrt(variance[0, 0]), mpmath.sqrt(variance[1, 1])
+
+
+def by_sample(fit, x, y, samples):
+    """Of a fit's coefficients, the standard errors and what follows from them."""
+    errors = mp_errors_by_sample(x, y, samples)
+    if errors is None:
+        return {name: {"value": fit[name]["value"]} for name in ("intercept", "slope")}
+    return {name: mp_coefficient(fit[name]["value"], error, len(set(samples)) - 1)
+            for name, error in zip(("intercept", "slope"), errors)}
+
+
 def check(exact, theirs):
     """That scipy has the same; its rounding, and that of the data, is far under the tolerance."""
     for key, value in theirs.items():
@@ -116,7 +143,7 @@ def leaves_digits(x, y):
     return len(x) * np.finfo(float).eps < 1e-11 * rest
 
 
-def fit_form(x, y, form, hard):
+def fit_form(x, y, samples, form, hard):
     log_x, log_y = FORMS[form]
     keep = np.full(len(x), True)
     if log_x:
@@ -124,12 +151,14 @@ def fit_form(x, y, form, hard):
     if log_y:
         keep &= y > 0
     result = {"form": form, "n": int(keep.sum()), "left_out": int((~keep).sum())}
-    x, y = x[keep], y[keep]
+    x, y, samples = x[keep], y[keep], samples[keep].tolist()
     xs, ys = (np.log(x) if log_x else x), (np.log(y) if log_y else y)
     result["undefined"] = why_undefined(xs, ys)
+    result["samples"] = len(set(samples))
     if result["undefined"]:
         return result
     fit = mp_fit(mp_axis(x, log_x), mp_axis(y, log_y), log_y)
+    result["by_sample"] = by_sample(fit, mp_axis(x, log_x), mp_axis(y, log_y), samples)
     if not hard and leaves_digits(xs, ys):
         check(fit, scipy_fit(xs, ys, log_y))
     return result | fit
@@ -146,13 +175,27 @@ def mp_correlation(x, y):
     return {"value": r, "p": p}
 
 
-def correlation(kind, x, y, hard):
+def mp_correlation_p(x, y, samples):
+    """Of the slope of y on x, by sample."""
+    x, y = mp_axis(x, False), mp_axis(y, False)
+    errors = mp_errors_by_sample(x, y, samples)
+    if errors is None:
+        return None
+    xm = sum(x) / len(x)
+    slope = sum((v - xm) * w for v, w in zip(x, y)) / sum((v - xm)**2 for v in x)
+    if errors[1] < mpmath.mpf(10)**-40 * abs(slope):  # a perfect correlation
+        return mpmath.mpf(0)
+    return mp_t(slope / errors[1], len(set(samples)) - 1)
+
+
+def correlation(kind, x, y, samples, hard):
     result = {"n": len(x), "undefined": why_undefined(x, y)}
     if result["undefined"]:
         return result
     if kind == "spearman":
         x, y = stats.rankdata(x), stats.rankdata(y)
     found = mp_correlation(x, y)
+    found["p_by_sample"] = mp_correlation_p(x, y, samples.tolist())
     if not hard and leaves_digits(x, y):
         theirs = stats.pearsonr(x, y)
         check(found, {"value": float(theirs.statistic), "p": float(theirs.pvalue)})
@@ -208,10 +251,11 @@ def main(out):
     rng = np.random.default_rng(20251222)
     cases = []
     for name, x, y, hard in [*random_cases(rng), *hard_cases(rng)]:
-        cases.append({"name": name, "x": list(x), "y": list(y),
-                      "fits": [fit_form(x, y, form, hard) for form in FORMS],
-                      "pearson": correlation("pearson", x, y, hard),
-                      "spearman": correlation("spearman", x, y, hard)})
+        samples = rng.integers(0, 1 + len(x) // 4, len(x))
+        cases.append({"name": name, "x": list(x), "y": list(y), "samples": samples.tolist(),
+                      "fits": [fit_form(x, y, samples, form, hard) for form in FORMS],
+                      "pearson": correlation("pearson", x, y, samples, hard),
+                      "spearman": correlation("spearman", x, y, samples, hard)})
     quantiles = [{"df": df, "value": mp_quantile(df)} for df in (1, 2, 3, 10, 100, 10**6)]
     out.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"cases": cases, "quantiles": quantiles}, default=float, allow_nan=False)

@@ -70,7 +70,8 @@ def make_trace(states, attention, learned, mlp, prefix):
 
 def primary_and_window(norm, chat):
     candidates = min(3 if chat else 2, norm.shape[1])
-    p0 = int(np.argmax(norm[:, :candidates].astype(np.float64).mean(0)))
+    means = norm[:, :candidates].astype(np.float64).mean(0)
+    p0 = int(np.flatnonzero(means >= means.max() * (1 - 1e-6))[0])
     d = np.diff(norm[:, p0].astype(np.float64))
     start = int(np.argmax(d)) + 1
     end = len(norm) if start == len(norm) - 1 else start + int(np.argmin(d[start:])) + 1
@@ -179,9 +180,27 @@ def make_record(spec, trace, attention, learned, facts):
 
 # ---- a summary ------------------------------------------------------------------------------
 
-def statistics(scores):
+def ratio_interval(sums, counts):
+    """95% interval of sum / count from samples: a regression on a constant, cluster-robust (CR1)."""
+    groups = len(sums)
+    if groups < 2:
+        return None
+    mean = sum(sums) / sum(counts)
+    meat = sum((s - mean * n)**2 for s, n in zip(sums, counts))
+    error = math.sqrt(groups / (groups - 1) * meat) / sum(counts)
+    half = stats.t.ppf(0.975, groups - 1) * error
+    return [mean - half, mean + half]
+
+
+def statistics(by_sample):
+    """Of the scores of each sample."""
+    scores = [s for sample in by_sample for s in sample]
     values = [s for s in scores if s is not None]
+    sums = [math.fsum(s for s in sample if s is not None) for sample in by_sample]
+    counts = [sum(s is not None for s in sample) for sample in by_sample]
+    sums, counts = [s for s, n in zip(sums, counts) if n], [n for n in counts if n]
     return {"count": len(values), "undefined": len(scores) - len(values),
+            "samples": len(counts), "mean_interval": ratio_interval(sums, counts),
             "mean": float(np.mean(values)) if values else 0,
             "deviation": float(np.std(values, ddof=1)) if len(values) > 1 else 0,
             "minimum": min(values, default=0), "maximum": max(values, default=0)}
@@ -189,9 +208,9 @@ def statistics(scores):
 
 def score_report(records):
     kinds = ("primary", "secondary", "noise")
-    return {"primary_position": statistics([r["primary"]["score"] for r in records]),
-            "by_kind": [statistics([s["score"] for r in records for s in r["sinks"]
-                                    if s["kind"] == kind]) for kind in kinds]}
+    return {"primary_position": statistics([[r["primary"]["score"]] for r in records]),
+            "by_kind": [statistics([[s["score"] for s in r["sinks"] if s["kind"] == kind]
+                                    for r in records]) for kind in kinds]}
 
 
 def rate_report(rates):
@@ -237,19 +256,41 @@ def level_report(spec, samples):
             "top_tokens": top, "position_bins": bins}
 
 
+def chosen_sinks(spec, record):
+    primary = spec["regression"]["include_primary"]
+    kinds = ("primary", "secondary") if primary else ("secondary",)
+    return [record["primary"]] * primary + [s for s in record["sinks"] if s["kind"] in kinds]
+
+
+def slope_p_by_sample(spec, records):
+    """Of score on ln norm: the sandwich of matrices with samples as clusters (CR1)."""
+    samples = [[(math.log(s["mlp_norm"]), s["score"]) for s in chosen_sinks(spec, r)
+                if s["score"] is not None] for r in records]
+    samples = [np.array(points) for points in samples if points]
+    groups = len(samples)
+    if groups < 2:
+        return None
+    every = np.concatenate(samples)
+    x = np.column_stack([np.ones(len(every)), every[:, 0]])
+    bread = np.linalg.inv(x.T @ x)
+    line = bread @ x.T @ every[:, 1]
+    scores = [np.array([np.ones(len(s)), s[:, 0]]) @ (s[:, 1] - line[0] - line[1] * s[:, 0])
+              for s in samples]
+    n = len(every)
+    meat = sum(np.outer(s, s) for s in scores) * groups / (groups - 1) * (n - 1) / (n - 2)
+    t = line[1] / math.sqrt((bread @ meat @ bread)[1, 1])
+    return float(2 * stats.t.sf(abs(t), groups - 1))
+
+
 def regression_points(spec, records):
-    chosen = []
-    for r in records:
-        if spec["regression"]["include_primary"]:
-            chosen.append(r["primary"])
-        kinds = ("primary", "secondary") if spec["regression"]["include_primary"] else ("secondary",)
-        chosen += [s for s in r["sinks"] if s["kind"] in kinds]
+    chosen = [s for r in records for s in chosen_sinks(spec, r)]
     score = sorted((s["mlp_norm"], s["score"]) for s in chosen if s["score"] is not None)
     lifetime = sorted((s["mlp_norm"], float(s["lifetime"])) for s in chosen)
     headline = {}
     if len(score) > 2:
         fit = stats.linregress(np.log([p[0] for p in score]), [p[1] for p in score])
-        headline = {"slope": fit.slope, "intercept": fit.intercept, "p": fit.pvalue}
+        headline = {"slope": fit.slope, "intercept": fit.intercept,
+                    "p": slope_p_by_sample(spec, records)}
     return {"score_points": score, "lifetime_points": lifetime, "headline": headline,
             "without_score": len(chosen) - len(score)}
 
@@ -339,6 +380,9 @@ def compensation_report(spec, records):
     result["primary_intervals"], result["secondary_intervals"] = interval(primary), interval(secondary)
     if found:
         result["pearson_interval"], result["spearman_interval"] = interval(found)
+        for name, values in zip(("pearson", "spearman"), np.array(found).T):
+            rarer = min((values >= 0).sum(), (values <= 0).sum())
+            result[name][1] = float(min(1, 2 * (1 + rarer) / (1 + len(values))))
     return result
 
 

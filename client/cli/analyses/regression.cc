@@ -19,6 +19,10 @@ using Points = google::protobuf::RepeatedPtrField<v1::RegressionPoint>;
 constexpr int kPlotHeight = 12;
 constexpr int kPlotWidth = 76;
 
+std::string ErrorText(const v1::Coefficient& coefficient) {
+  return coefficient.has_standard_error() ? Compact(coefficient.standard_error()) : kAbsent;
+}
+
 void AddFit(const v1::Fit& fit, Table& table) {
   if (!fit.has_slope()) {
     table.AddRow({FormFormula(fit.form()), Grouped(fit.n()), kAbsent, kAbsent, kAbsent, kAbsent,
@@ -29,10 +33,10 @@ void AddFit(const v1::Fit& fit, Table& table) {
   const v1::Coefficient& b = fit.slope();
   const bool headline = fit.form() == v1::REGRESSION_FORM_LINEAR_LOG;
   table.AddRow({Cell(FormFormula(fit.form()), headline ? Style::kBold : Style::kPlain),
-                Grouped(fit.n()), Compact(a.value()), Compact(a.standard_error()),
-                Compact(b.value()), Compact(b.standard_error()), Range(b.lower(), b.upper()),
-                PValue(b.p()), Fixed(fit.r_squared(), 4), Compact(fit.residual_deviation()),
-                Fixed(fit.aic(), 2)});
+                Grouped(fit.n()), Compact(a.value()), ErrorText(a), Compact(b.value()),
+                ErrorText(b), b.has_lower() ? Range(b.lower(), b.upper()) : kAbsent,
+                b.has_p() ? PValue(b.p()) : kAbsent, Fixed(fit.r_squared(), 4),
+                Compact(fit.residual_deviation()), Fixed(fit.aic(), 2)});
 }
 
 std::string Remarks(const v1::RegressionResult& result) {

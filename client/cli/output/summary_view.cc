@@ -60,9 +60,11 @@ std::string CorrelationText(const v1::Correlation& correlation) {
     const std::string& why = correlation.undefined();
     return "undefined: " + (why.empty() ? std::string("no pairs") : client::MakePrintable(why));
   }
-  return fmt::format("{} (p {}{}, n = {})", Fixed(correlation.value(), 4),
-                     correlation.p() == 0.0 ? "" : "= ", PValue(correlation.p()),
-                     Grouped(correlation.n()));
+  const std::string p =
+      correlation.has_p()
+          ? fmt::format("p {}{}, ", correlation.p() == 0.0 ? "" : "= ", PValue(correlation.p()))
+          : "";
+  return fmt::format("{} ({}n = {})", Fixed(correlation.value(), 4), p, Grouped(correlation.n()));
 }
 
 std::string RenderSummary(const v1::Summary& summary, const SummaryView& view,
