@@ -96,6 +96,15 @@ v1::Estimate RatioOf::Result(std::string_view none) const {
   return estimate;
 }
 
+v1::Estimate RatioOf::PositiveResult(std::string_view none) const {
+  v1::Estimate estimate = Result(none);
+  if (!estimate.has_lower() || estimate.value() <= 0) return estimate;
+  const double half = (estimate.upper() - estimate.value()) / estimate.value();
+  estimate.set_lower(estimate.value() * std::exp(-half));
+  estimate.set_upper(estimate.value() * std::exp(half));
+  return estimate;
+}
+
 double Median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());

@@ -55,6 +55,10 @@ class RatioOf {
   // values, for the reason given, and when a value is not finite.
   v1::Estimate Result(std::string_view none) const;
 
+  // The same of a ratio that cannot be negative: the interval is that of its logarithm (delta
+  // method), so that neither can its ends.
+  v1::Estimate PositiveResult(std::string_view none) const;
+
  private:
   struct Sample {
     double sum = 0;

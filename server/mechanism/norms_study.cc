@@ -26,6 +26,7 @@ absl::Status NormsStudy::Measure(int64_t sample, std::stop_token stop) {
   for (size_t t = 0; t < never.size(); ++t) {
     if (never[t]) Add(norms, static_cast<int64_t>(t), rest_);
   }
+  for (Group* group : {&primary_, &secondary_, &rest_}) EndSample(*group);
   return absl::OkStatus();
 }
 
@@ -39,12 +40,23 @@ void NormsStudy::Add(const RowNorms& norms, int64_t position, Group& group) {
     for (size_t kind = 0; kind < 3; ++kind) {
       if (std::isnan(values[kind])) continue;
       Values& kept = group.blocks[block][kind];
-      kept.mean.Add(values[kind]);
+      kept.sum += values[kind];
+      ++kept.count;
       if (slot == std::ssize(kept.kept)) {
         kept.kept.push_back(values[kind]);
       } else if (slot < kMedianPositions) {
         kept.kept[Trace::At(slot)] = values[kind];
       }
+    }
+  }
+}
+
+void NormsStudy::EndSample(Group& group) {
+  for (std::array<Values, 3>& kinds : group.blocks) {
+    for (Values& values : kinds) {
+      values.mean.Add(values.sum, static_cast<double>(values.count));
+      values.sum = 0;
+      values.count = 0;
     }
   }
 }
@@ -55,16 +67,16 @@ v1::GroupNorms NormsStudy::Sum(const std::array<Values, 3>& values, std::string_
     return Median({kind.kept.begin(), kind.kept.end()});
   };
   v1::GroupNorms norms;
-  *norms.mutable_state() = state.mean.Result(none);
+  *norms.mutable_state() = state.mean.PositiveResult(none);
   if (state.kept.empty()) {
-    *norms.mutable_key() = key.mean.Result(none);
-    *norms.mutable_value() = value.mean.Result(none);
+    *norms.mutable_key() = key.mean.PositiveResult(none);
+    *norms.mutable_value() = value.mean.PositiveResult(none);
     return norms;
   }
   norms.set_state_median(median(state));
   constexpr std::string_view kNoKeys = "the block has no softmax attention";
-  *norms.mutable_key() = key.mean.Result(kNoKeys);
-  *norms.mutable_value() = value.mean.Result(kNoKeys);
+  *norms.mutable_key() = key.mean.PositiveResult(kNoKeys);
+  *norms.mutable_value() = value.mean.PositiveResult(kNoKeys);
   if (key.kept.empty()) return norms;
   norms.set_key_median(median(key));
   norms.set_value_median(median(value));

@@ -1,8 +1,9 @@
 // Definitions, Formation: Norms - of keys, values and states, of the primary sinks, the secondary
 // ones and the positions that never are a sink.
 //
-// Means are over all positions. Medians are over the same while a group has at most
-// kMedianPositions of them, and over a seeded draw of so many where it has more.
+// Means are over all positions, with cluster-robust intervals over samples. Medians are over the
+// same while a group has at most kMedianPositions of them, and over a seeded draw of so many where
+// it has more.
 #pragma once
 
 #include <array>
@@ -21,7 +22,9 @@ class NormsStudy final : public StudyBase {
  private:
   // Norms of one kind (key, value, state) of one group in one block.
   struct Values {
-    MeanOf mean;
+    double sum = 0;  // over the sample in progress
+    int64_t count = 0;
+    RatioOf mean;
     std::vector<float> kept;  // of the group's positions in the draw
   };
   struct Group {
@@ -33,6 +36,7 @@ class NormsStudy final : public StudyBase {
   void AddFindings(const std::string& missing, v1::StudyReport& report) override;
   absl::Status Measure(int64_t sample, std::stop_token stop);
   void Add(const RowNorms& norms, int64_t position, Group& group);
+  static void EndSample(Group& group);
   static v1::GroupNorms Sum(const std::array<Values, 3>& values, std::string_view none);
 
   Group primary_, secondary_, rest_;

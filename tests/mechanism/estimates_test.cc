@@ -90,6 +90,24 @@ TEST(RatioOf, HasAClusterRobustInterval) {
   EXPECT_NEAR(estimate.upper(), 1.036762520179822, 1e-9);
 }
 
+// Expected: exp(log(m) -+ t.ppf(0.975, 3) * se / m) of numpy's sandwich, samples of sums 3, 1, 5,
+// 0.5 and counts 4, 2, 7, 1.
+TEST(RatioOf, HasAPositiveIntervalWhereItCannotBeNegative) {
+  RatioOf ratio;
+  for (const auto& [sum, count] : {std::pair{3.0, 4}, {1.0, 2}, {5.0, 7}, {0.5, 1}}) {
+    ratio.Add(sum, count);
+  }
+  const v1::Estimate estimate = ratio.PositiveResult("none");
+  EXPECT_NEAR(*ValueOf(estimate), 0.6785714285714286, 1e-12);
+  EXPECT_NEAR(estimate.lower(), 0.5483223398533495, 1e-9);
+  EXPECT_NEAR(estimate.upper(), 0.8397600283742233, 1e-9);
+  RatioOf wide;
+  wide.Add(0.1, 1);
+  wide.Add(2.5, 1);
+  EXPECT_LT(wide.Result("").lower(), 0);
+  EXPECT_GT(wide.PositiveResult("").lower(), 0);
+}
+
 TEST(RatioOf, IsStudentsWhereEachSampleHasOneValue) {
   MeanOf mean;
   RatioOf ratio;

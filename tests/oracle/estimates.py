@@ -27,6 +27,21 @@ def mean(values):
     return Estimate(middle, middle - half, middle + half, len(values))
 
 
+def positive_mean_by_sample(values, samples):
+    """With a cluster-robust interval (CR1) on the logarithm; none for under two samples."""
+    values, samples = np.asarray(values, dtype=np.float64), np.asarray(samples)
+    if len(values) == 0:
+        return Estimate(None, None, None, 0)
+    middle = float(values.mean())
+    groups = np.unique(samples)
+    if len(groups) == 1:
+        return Estimate(middle, None, None, len(values))
+    sums = [(values[samples == group] - middle).sum() for group in groups]
+    error = math.sqrt(len(groups) / (len(groups) - 1) * np.square(sums).sum()) / len(values)
+    factor = math.exp(stats.t.ppf(0.975, len(groups) - 1) * error / middle)
+    return Estimate(middle, middle / factor, middle * factor, len(values))
+
+
 def share(flags):
     """With Wilson's interval; none for under two values."""
     flags = [bool(each) for each in flags]
