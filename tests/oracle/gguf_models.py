@@ -26,6 +26,7 @@ TIED = {"tie_word_embeddings": True}
 # general.architecture, and the changes to config.json that a GGUF file can say.
 CASES = {
     "decoders/arcee_plain": ("arcee", {}),
+    "decoders/bloom_bias": ("bloom", {}),
     "decoders/cohere2_windows": ("cohere2", TIED),
     "decoders/cohere_plain": ("command-r", {}),
     "decoders/deepseek_v2_direct": ("deepseek2", {}),
@@ -39,6 +40,10 @@ CASES = {
     "decoders/gemma_plain": ("gemma", TIED),
     "decoders/glm4_moe_groups": ("glm4moe", {}),
     "decoders/glm4_plain": ("glm4", {}),
+    "decoders/gpt_bigcode_one_key": ("starcoder", {}),
+    "families/gpt2_plain": ("gpt2", {}),
+    "families/gpt_neox_parallel": ("gptneox", {}),
+    "families/gpt_neox_sequential": ("gptneox", {}),
     "families/gpt_oss_sinks": ("gpt-oss", {}),
     "decoders/granitemoe_experts": ("granitemoe", {}),
     "decoders/granitemoeshared_experts": ("granitemoe", {}),
@@ -48,6 +53,7 @@ CASES = {
     "decoders/lfm2_convolutions": ("lfm2", {}),
     "decoders/lfm2_moe_experts": ("lfm2moe", {**TIED, "routed_scaling_factor": 1.0}),
     "decoders/minimax_m2_experts": ("minimax-m2", {}),
+    "decoders/mpt_bias": ("mpt", {"attn_config": {"clip_qkv": 1.0}}),
     "decoders/nemotron_plain": ("nemotron", {}),
     "decoders/olmo3_windows": ("olmo2", {"rope_parameters": {
         "full_attention": YARN | {"rope_theta": 500000.0},
@@ -64,6 +70,11 @@ CASES = {
     "decoders/stablelm_parallel": ("stablelm", {}),
     "decoders/stablelm_plain": ("stablelm", {}),
 }
+# Shorter keys of older families.
+USUAL = {"n_layer": "num_hidden_layers", "n_layers": "num_hidden_layers", "n_embd": "hidden_size",
+         "d_model": "hidden_size", "n_head": "num_attention_heads", "n_heads": "num_attention_heads",
+         "n_positions": "max_position_embeddings", "max_seq_len": "max_position_embeddings",
+         "n_inner": "intermediate_size"}
 # Whose rotation pairs neighbouring channels there, and halves in the checkpoint.
 INTERLEAVED = ("arcee", "granitemoe", "olmo", "smollm3")
 
@@ -106,6 +117,10 @@ def split(name, tensor, config):
         if "down" in part:
             return {f"{block}ffn_down_exps{suffix}": rows}
         return {f"{block}ffn_gate_exps{suffix}": rows[:, ::2], f"{block}ffn_up_exps{suffix}": rows[:, 1::2]}
+    if kind in ("gpt_neox", "bloom") and "query_key_value" in part:
+        return {name: tensor.unflatten(0, (config["num_attention_heads"], 3, -1)).transpose(0, 1).flatten(0, 2)}
+    if kind == "gpt2" and re.search(r"c_(attn|proj|fc)\.weight", part):
+        return {name: tensor.T}
     if config["interleaved"] and "q_proj" in part:
         tensor = interleave(tensor, config["num_attention_heads"])
     if config["interleaved"] and "k_proj" in part:
@@ -124,6 +139,7 @@ def target_name(names, name):
     if match:
         return f"blk.{match[1]}.{match[2]}.{match[3]}"
     for candidate in (name, name.replace("block_sparse_moe", "mlp"), name.removeprefix("model."),
+                      name.removeprefix("transformer."),
                       name.replace("model.layers", "layers").replace("block_sparse_moe", "feed_forward")):
         target = names.get_name(candidate, try_suffixes=(".weight", ".bias"))
         if target:
@@ -169,13 +185,14 @@ def write_heads(writer, config, rope):
     if config.get("head_dim"):
         writer.add_key_length(size)
         writer.add_value_length(size)
-    share = rope.get("partial_rotary_factor", 1)
+    share = rope.get("partial_rotary_factor", config.get("rotary_pct", 1))
     writer.add_rope_dimension_count(config.get("rotary_dim") or int(share * size))
 
 
 # What a key of config.json is in a file: the method of the writer, and the value's part if it is a list.
 KEYS = {
     "rms_norm_eps": "layer_norm_rms_eps", "norm_eps": "layer_norm_rms_eps", "layer_norm_eps": "layer_norm_eps",
+    "layer_norm_epsilon": "layer_norm_eps",
     "num_local_experts": "expert_count", "num_experts": "expert_count", "n_routed_experts": "expert_count",
     "moe_num_experts": "expert_count", "num_experts_per_tok": "expert_used_count", "moe_k": "expert_used_count",
     "moe_topk": "expert_used_count", "moe_intermediate_size": "expert_feed_forward_length",
@@ -207,6 +224,9 @@ def write_keys(writer, config):
     writer.add_feed_forward_length(width)
     if kind == "olmo":
         writer.add_layer_norm_eps(1e-5)
+    if kind == "mpt":
+        writer.add_max_alibi_bias(8.0)
+        writer.add_clamp_kqv(config["attn_config"]["clip_qkv"])
     keys = KEYS | (OF_EXPERTS if kind in SCORED and kind != "lfm2_moe" else {})
     if kind == "nemotron":
         keys = keys | {"norm_eps": "layer_norm_eps"}
@@ -226,12 +246,15 @@ def write_keys(writer, config):
 def write_model(source, out, architecture, changes):
     config = json.loads((source / "config.json").read_text()) | changes
     tensors = {name: tensor for file in sorted(source.glob("*.safetensors")) for name, tensor in load_file(file).items()}
-    if config["tie_word_embeddings"]:
+    if config.get("tie_word_embeddings", True):
         tensors.pop("lm_head.weight", None)
     (out / "hf").mkdir(parents=True)
     save_file(tensors, out / "hf" / "model.safetensors", {"format": "pt"})
     (out / "hf" / "config.json").write_text(json.dumps(config, indent=2))
     (out / "gguf").mkdir()
+    config |= {usual: config[key] for key, usual in USUAL.items() if key in config}
+    config["intermediate_size"] = config.get("intermediate_size") or 4 * config["hidden_size"]
+    config.setdefault("max_position_embeddings", 2048)
     writer = gguf.GGUFWriter(out / "gguf" / "model.gguf", architecture)
     rope = config.get("rope_parameters") or {"rope_theta": config.get("rope_theta", 10000.0),
                                              **(config.get("rope_scaling") or {})}

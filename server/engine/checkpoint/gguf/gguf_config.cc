@@ -300,6 +300,12 @@ absl::Status AddOwnRules(const GgufMetadata& metadata, const std::string& prefix
                            metadata.IntegerOr(prefix + "expert_feed_forward_length",
                                               config["intermediate_size"].get<int64_t>()));
   }
+  if (type == "mpt") {
+    for (const char* key : {"alibi_bias_max", "clip_qkv"}) {
+      if (config.contains(key)) config["attn_config"][key] = config[key];
+      config.erase(key);
+    }
+  }
   if (type == "phi3") return AddPhi3(metadata, prefix, config);
   if (type.starts_with("deepseek")) return AddDeepseek(metadata, prefix, config);
   if (type == "glm4_moe") return AddGlm4Moe(metadata, prefix, config);
@@ -356,6 +362,10 @@ absl::StatusOr<std::string> GgufConfig(const GgufFile& file) {
   SINKD_RETURN_IF_ERROR(AddOtherKeys(metadata, prefix, config));
   SINKD_ASSIGN_OR_RETURN(config["vocab_size"], VocabularySize(file, prefix));
   SINKD_RETURN_IF_ERROR(AddRope(file, architecture, config));
+  for (const auto& [key, name] : GgufKeysOf(known.model_type).renames) {
+    if (!name.empty()) config[name] = config[key];
+    config.erase(std::string(key));
+  }
   return config.dump();
 }
 

@@ -73,6 +73,27 @@ GgufJoined Transposed(const GgufTensor& tensor) {
                      .column_step = rows}}};
 }
 
+// [3 heads size, columns], or a bias of so many values.
+absl::StatusOr<GgufJoined> SplitByHead(const GgufTensor& tensor, int64_t heads) {
+  const bool bias = tensor.shape.size() == 1;
+  const int64_t rows = tensor.shape[0], columns = bias ? 1 : tensor.shape[1];
+  if (tensor.shape.size() > 2 || heads < 1 || rows % (3 * heads) != 0) {
+    return Unfit(StrCat("does not hold queries, keys and values of ", heads, " heads"));
+  }
+  const int64_t size = rows / (3 * heads);
+  GgufJoined joined{.shape = tensor.shape, .groups = heads, .group_values = 3 * size * columns};
+  GgufJoined::Part part{
+      .tensor = tensor, .rows = size, .columns = columns, .row_step = columns, .column_step = 1};
+  part.tensor.shape = {rows, columns};
+  if (columns % tensor.type->block_values != 0) return Unfit("is quantized, and biases are not");
+  for (int64_t p = 0; p < 3; ++p) {
+    joined.parts.push_back(part);
+    part.tensor.offset += heads * size * part.tensor.row_bytes();
+    part.first += size * columns;
+  }
+  return joined;
+}
+
 // [heads, rank, own] and [heads, values, rank].
 absl::StatusOr<GgufJoined> JoinKeysAndValues(const GgufTensor& keys, const GgufTensor& values) {
   if (keys.shape.size() != 3 || values.shape.size() != 3 || keys.shape[0] != values.shape[0] ||
@@ -96,7 +117,9 @@ absl::StatusOr<GgufJoined> JoinKeysAndValues(const GgufTensor& keys, const GgufT
 
 }  // namespace
 
-absl::StatusOr<GgufJoined> JoinGguf(GgufJoin join, std::span<const GgufTensor> parts) {
+absl::StatusOr<GgufJoined> JoinGguf(GgufJoin join, std::span<const GgufTensor> parts,
+                                    int64_t heads) {
+  if (join == GgufJoin::kByHead && parts.size() == 1) return SplitByHead(parts[0], heads);
   for (const GgufTensor& part : parts) {
     if (part.shape.size() < 2 || part.shape.size() > 3) {
       return Unfit(StrCat("has ", part.shape.size(), " axes, not 2 or 3"));

@@ -31,9 +31,10 @@ struct GgufJoined {
   std::vector<Part> parts;
 };
 
-// Of one part for kTransposed, else of two. INVALID_ARGUMENT, saying what is wrong with them, when
-// they do not fit.
-absl::StatusOr<GgufJoined> JoinGguf(GgufJoin join, std::span<const GgufTensor> parts);
+// Of one part or two, as GgufJoin says; `heads` are the model's. INVALID_ARGUMENT, saying what is
+// wrong with the parts, when they do not fit.
+absl::StatusOr<GgufJoined> JoinGguf(GgufJoin join, std::span<const GgufTensor> parts,
+                                    int64_t heads);
 
 // Reads `count` groups from `first` as float32.
 absl::Status ReadGgufGroups(const GgufFile& file, const GgufJoined& joined, int64_t first,

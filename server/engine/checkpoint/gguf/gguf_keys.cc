@@ -120,6 +120,36 @@ constexpr GgufFlag kSeedOss[] = {{"attention_bias", ".attn_q.bias"},
                                  {"mlp_bias", ".ffn_up.bias"}};
 constexpr GgufFlag kExpertBias[] = {{"use_expert_bias", ".exp_probs_b.bias"}};
 
+constexpr GgufFlag kGptNeox[] = {{"attention_bias", ".attn_qkv.bias"}};
+
+constexpr GgufKey kMpt[] = {
+    {.key = "attention.max_alibi_bias", .name = "alibi_bias_max", .as = As::kNumber},
+    {.key = "attention.clamp_kqv", .name = "clip_qkv", .as = As::kNumber}};
+
+// Models without rotary, all of whose sizes but the context follow from others.
+constexpr GgufRename kAlibi[] = {{"intermediate_size", ""},
+                                 {"num_key_value_heads", ""},
+                                 {"head_dim", ""},
+                                 {"rope_theta", ""},
+                                 {"rope_scaling", ""},
+                                 {"hidden_act", ""},
+                                 {"max_position_embeddings", ""}};
+constexpr GgufRename kMptNames[] = {{"intermediate_size", ""},
+                                    {"num_key_value_heads", ""},
+                                    {"head_dim", ""},
+                                    {"rope_theta", ""},
+                                    {"rope_scaling", ""},
+                                    {"hidden_act", ""},
+                                    {"max_position_embeddings", "max_seq_len"}};
+constexpr GgufRename kGpt[] = {{"intermediate_size", "n_inner"},
+                               {"num_key_value_heads", ""},
+                               {"head_dim", ""},
+                               {"rope_theta", ""},
+                               {"rope_scaling", ""},
+                               {"hidden_act", "activation_function"}};
+constexpr GgufRename kNeox[] = {{"num_key_value_heads", ""}};
+
+constexpr char kGptNorm[] = "layer_norm_epsilon";
 constexpr char kHalf[] = "partial_rotary_factor";
 constexpr char kLayerNormEps[] = "layer_norm_eps";
 
@@ -129,6 +159,7 @@ const GgufTypeKeys& GgufKeysOf(std::string_view model_type) {
   static const GgufTypeKeys kOthers;
   static const std::map<std::string_view, GgufTypeKeys> kTypes = {
       {"arcee", {.activation = "relu2", .flags = kBiases}},
+      {"bloom", {.norm_epsilon = kGptNorm, .layer_norm = true, .renames = kAlibi}},
       {"cohere",
        {.norm_epsilon = kLayerNormEps, .layer_norm = true, .keys = kCohere, .flags = kCohereFlags}},
       {"cohere2",
@@ -148,6 +179,21 @@ const GgufTypeKeys& GgufKeysOf(std::string_view model_type) {
       {"glm4", {.partial_rotary = kHalf, .flags = kAttentionBias}},
       {"glm4_moe",
        {.partial_rotary = kHalf, .gating = kSigmoid, .keys = kRouted, .flags = kGlm4Moe}},
+      {"gpt2",
+       {.activation = "gelu_new", .norm_epsilon = kGptNorm, .layer_norm = true, .renames = kGpt}},
+      {"gpt_bigcode",
+       {.activation = "gelu_pytorch_tanh",
+        .norm_epsilon = kGptNorm,
+        .layer_norm = true,
+        .renames = kGpt}},
+      {"gpt_neox",
+       {.activation = "gelu",
+        .norm_epsilon = kLayerNormEps,
+        .layer_norm = true,
+        .partial_rotary = "rotary_pct",
+        .keys = kStableLm,
+        .flags = kGptNeox,
+        .renames = kNeox}},
       {"gpt_oss", {.keys = kGptOss, .flags = kAttentionBias}},
       {"granite", {.keys = kGranite, .flags = kBiases}},
       {"granitemoe", {.gating = kSoftmax, .keys = kGranite, .flags = kAttentionBias}},
@@ -164,6 +210,7 @@ const GgufTypeKeys& GgufKeysOf(std::string_view model_type) {
       {"llama", {.flags = kBiases}},
       {"minimax_m2", {.rotary_channels = "rotary_dim", .gating = kSigmoid, .keys = kMixtral}},
       {"mixtral", {.gating = kSoftmax, .keys = kMixtral}},
+      {"mpt", {.norm_epsilon = kGptNorm, .layer_norm = true, .keys = kMpt, .renames = kMptNames}},
       {"nemotron",
        {.activation = "relu2",
         .norm_epsilon = "norm_eps",

@@ -23,6 +23,12 @@ struct GgufFlag {
   std::string_view tensor;
 };
 
+// A key of config.json that has another name, or with "" is not there.
+struct GgufRename {
+  std::string_view key;
+  std::string_view name;
+};
+
 // What else a model type has, or calls otherwise than llama. An empty name: it has no such key.
 struct GgufTypeKeys {
   std::string_view activation = "silu";  // which the file does not say
@@ -33,6 +39,7 @@ struct GgufTypeKeys {
   int64_t gating = 0;                // the only expert_gating_func that is computed; 0: any
   std::span<const GgufKey> keys;
   std::span<const GgufFlag> flags;
+  std::span<const GgufRename> renames;
 };
 
 const GgufTypeKeys& GgufKeysOf(std::string_view model_type);

@@ -46,6 +46,7 @@ Names Both(Names first, const Names& second) {
 struct OwnNames {
   Names block;
   Names model;
+  std::string_view blocks = "model.layers.";
 };
 
 Names Experts(std::string_view gate, std::string_view up, std::string_view down) {
@@ -102,7 +103,45 @@ const OwnNames& OwnNamesOf(std::string_view model_type) {
                                    {"output_norm", "model.embedding_norm"}};
   static const Names kHunyuan = {{"attn_q_norm", "self_attn.query_layernorm"},
                                  {"attn_k_norm", "self_attn.key_layernorm"}};
+  static const Names kNeox = {{"attn_output", "self_attention.dense"},
+                              {"attn_qkv", "self_attention.query_key_value"},
+                              {"ffn_up", "mlp.dense_h_to_4h"},
+                              {"ffn_down", "mlp.dense_4h_to_h"}};
+  static const OwnNames kGpt = {.block = {{"attn_norm", "ln_1"},
+                                          {"attn_qkv", "attn.c_attn"},
+                                          {"attn_output", "attn.c_proj"},
+                                          {"ffn_norm", "ln_2"},
+                                          {"ffn_up", "mlp.c_fc"},
+                                          {"ffn_down", "mlp.c_proj"}},
+                                .model = {{"token_embd", "transformer.wte"},
+                                          {"position_embd", "transformer.wpe"},
+                                          {"output_norm", "transformer.ln_f"}},
+                                .blocks = "transformer.h."};
   static const std::map<std::string_view, OwnNames> kOwn = {
+      {"bloom",
+       {.block = kNeox,
+        .model = {{"token_embd", "transformer.word_embeddings"},
+                  {"token_embd_norm", "transformer.word_embeddings_layernorm"},
+                  {"output_norm", "transformer.ln_f"}},
+        .blocks = "transformer.h."}},
+      {"gpt2", kGpt},
+      {"gpt_bigcode", kGpt},
+      {"gpt_neox",
+       {.block = Both(
+            {{"attn_output", "attention.dense"}, {"attn_qkv", "attention.query_key_value"}}, kNeox),
+        .model = {{"token_embd", "gpt_neox.embed_in"},
+                  {"output_norm", "gpt_neox.final_layer_norm"},
+                  {"output", "embed_out"}},
+        .blocks = "gpt_neox.layers."}},
+      {"mpt",
+       {.block = {{"attn_norm", "norm_1"},
+                  {"attn_qkv", "attn.Wqkv"},
+                  {"attn_output", "attn.out_proj"},
+                  {"ffn_norm", "norm_2"},
+                  {"ffn_up", "ffn.up_proj"},
+                  {"ffn_down", "ffn.down_proj"}},
+        .model = {{"token_embd", "transformer.wte"}, {"output_norm", "transformer.norm_f"}},
+        .blocks = "transformer.blocks."}},
       {"deepseek_v2", {.block = Both(kRouted, kLatent)}},
       {"deepseek_v3", {.block = Both(kRouted, kLatent)}},
       {"dots1", {.block = kRouted}},
@@ -165,6 +204,11 @@ const OwnNames& OwnNamesOf(std::string_view model_type) {
 
 // What a tensor is a part of.
 GgufJoin JoinOf(std::string_view model_type, std::string_view part) {
+  const bool by_head = model_type == "gpt_neox" || model_type == "bloom";
+  if (by_head && part == "attn_qkv") return GgufJoin::kByHead;
+  const bool matrix =
+      part == "attn_qkv" || part == "attn_output" || part == "ffn_up" || part == "ffn_down";
+  if (model_type == "gpt2" && matrix) return GgufJoin::kTransposed;
   if (part == "attn_k_b" || part == "attn_v_b") return GgufJoin::kKeysAndValues;
   const bool gate_or_up = part.starts_with("ffn_gate_") || part.starts_with("ffn_up_");
   const bool expert = part.ends_with("_exps") || part.ends_with("_shexp");
@@ -178,6 +222,7 @@ GgufJoin JoinOf(std::string_view model_type, std::string_view part) {
 std::span<const GgufArchitecture> GgufArchitectures() {
   static constexpr GgufArchitecture kArchitectures[] = {
       {.name = "arcee", .model_type = "arcee", .interleaved = true},
+      {.name = "bloom", .model_type = "bloom"},
       {.name = "cohere2", .model_type = "cohere2"},
       {.name = "command-r", .model_type = "cohere"},
       {.name = "deepseek2",
@@ -196,6 +241,8 @@ std::span<const GgufArchitecture> GgufArchitectures() {
       {.name = "glm4", .model_type = "glm4"},
       {.name = "glm4moe", .model_type = "glm4_moe", .mixture = true},
       {.name = "gpt-oss", .model_type = "gpt_oss", .mixture = true},
+      {.name = "gpt2", .model_type = "gpt2"},
+      {.name = "gptneox", .model_type = "gpt_neox"},
       {.name = "granite", .model_type = "granite", .interleaved = true},
       {.name = "granitemoe",
        .model_type = "granitemoeshared",
@@ -210,6 +257,7 @@ std::span<const GgufArchitecture> GgufArchitectures() {
       {.name = "llama", .model_type = "llama", .interleaved = true},
       {.name = "llama", .model_type = "mixtral", .interleaved = true, .mixture = true},
       {.name = "minimax-m2", .model_type = "minimax_m2", .mixture = true},
+      {.name = "mpt", .model_type = "mpt"},
       {.name = "nemotron", .model_type = "nemotron", .norms_plus_one = true},
       {.name = "olmo", .model_type = "olmo", .interleaved = true},
       {.name = "olmo2", .model_type = "olmo3", .marker = "attention.sliding_window"},
@@ -225,6 +273,7 @@ std::span<const GgufArchitecture> GgufArchitectures() {
       {.name = "seed_oss", .model_type = "seed_oss"},
       {.name = "smollm3", .model_type = "smollm3", .interleaved = true},
       {.name = "stablelm", .model_type = "stablelm"},
+      {.name = "starcoder", .model_type = "gpt_bigcode"},
       {.name = "starcoder2", .model_type = "starcoder2"},
   };
   return kArchitectures;
@@ -265,7 +314,7 @@ GgufName TranslateGgufName(const GgufArchitecture& architecture, std::string_vie
   const bool plus_one =
       architecture.norms_plus_one && target.ends_with("norm") && suffix == ".weight";
   if (block.empty()) return {.name = StrCat(target, end), .plus_one = plus_one};
-  return {.name = StrCat("model.layers.", block, ".", target, end),
+  return {.name = StrCat(own.blocks, block, ".", target, end),
           .rows = architecture.interleaved ? RowsOf(part) : GgufRows::kAsTheyAre,
           .plus_one = plus_one,
           .join = JoinOf(architecture.model_type, part),

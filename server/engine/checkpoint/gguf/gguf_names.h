@@ -14,12 +14,13 @@ namespace sinkd {
 // interleaved, as the rotary embedding of the original weights pairs channels.
 enum class GgufRows { kAsTheyAre, kQueryHeads, kKeyHeads };
 
-// How stored tensors, two of them but for kTransposed, make one of a checkpoint.
+// How stored tensors, one for kTransposed and kByHead and else two, make one of a checkpoint.
 enum class GgufJoin {
   kNone,
   kHalves,         // the rows of the first, then those of the second; expert by expert
   kPairs,          // columns are the rows of both in turns; of vectors, their values in turns
   kTransposed,     // expert by expert
+  kByHead,         // q, k and v of all heads, there one after the other, by head
   kKeysAndValues,  // by head: the transposed matrix of the first, then that of the second
 };
 

@@ -71,9 +71,10 @@ absl::Status GgufSource::Error(std::string_view tensor, std::string_view what) c
 absl::Status GgufSource::AddTensors() {
   SINKD_ASSIGN_OR_RETURN(const GgufArchitecture architecture, ArchitectureOf(file_));
   const std::string prefix(architecture.name);
-  int64_t heads = 0, kv_heads = 0;
+  SINKD_ASSIGN_OR_RETURN(const int64_t heads,
+                         file_.metadata().IntegerOr(prefix + ".attention.head_count", 0));
+  int64_t kv_heads = 0;
   if (architecture.interleaved) {
-    SINKD_ASSIGN_OR_RETURN(heads, file_.metadata().Integer(prefix + ".attention.head_count"));
     SINKD_ASSIGN_OR_RETURN(kv_heads,
                            file_.metadata().IntegerOr(prefix + ".attention.head_count_kv", heads));
   }
@@ -85,9 +86,8 @@ absl::Status GgufSource::AddTensors() {
     const GgufName target = TranslateGgufName(architecture, name);
     if (target.join != GgufJoin::kNone) {
       Parts& parts = joined[target.name];
-      parts.join = tensor.shape.size() == 2 && target.join == GgufJoin::kTransposed
-                       ? GgufJoin::kNone  // the biases of experts
-                       : target.join;
+      const bool bias = name.ends_with(".bias") && target.join == GgufJoin::kTransposed;
+      parts.join = bias ? GgufJoin::kNone : target.join;
       parts.name = name;
       parts.tensors.insert(target.second_part ? parts.tensors.end() : parts.tensors.begin(),
                            tensor);
@@ -103,15 +103,15 @@ absl::Status GgufSource::AddTensors() {
                               ? AddExperts(name, tensor, target)
                               : Add(name, tensor, target, interleaved));
   }
-  for (const auto& [target, parts] : joined) SINKD_RETURN_IF_ERROR(AddJoined(target, parts));
+  for (const auto& [target, parts] : joined) SINKD_RETURN_IF_ERROR(AddJoined(target, parts, heads));
   return absl::OkStatus();
 }
 
-absl::Status GgufSource::AddJoined(const std::string& target, const Parts& parts) {
+absl::Status GgufSource::AddJoined(const std::string& target, const Parts& parts, int64_t heads) {
   if (parts.join == GgufJoin::kNone) {
     return Add(parts.name, parts.tensors.front(), {.name = target}, 0);
   }
-  absl::StatusOr<GgufJoined> joined = JoinGguf(parts.join, parts.tensors);
+  absl::StatusOr<GgufJoined> joined = JoinGguf(parts.join, parts.tensors, heads);
   if (!joined.ok()) return Error(parts.name, std::string(joined.status().message()));
   TensorEntry entry{.dtype = "F32",
                     .shape = joined->shape,

@@ -61,7 +61,7 @@ class GgufSource final : public TensorSource {
                    int64_t interleaved);
   absl::Status AddExperts(const std::string& name, const GgufTensor& tensor,
                           const GgufName& target);
-  absl::Status AddJoined(const std::string& target, const Parts& parts);
+  absl::Status AddJoined(const std::string& target, const Parts& parts, int64_t heads);
   absl::StatusOr<Stored> Describe(std::string_view name, const GgufTensor& tensor,
                                   int64_t heads) const;
   absl::Status ReadRows(const Stored& stored, int64_t first, int64_t count, char* out) const;
