@@ -29,7 +29,7 @@ absl::Status ReadLatents(const ConfigReader& config, const LatentDefaults& defau
   if (spec.kv_heads != spec.heads) {
     return config.Error(
         "num_key_value_heads",
-        StrCat("is not num_attention_heads, ", spec.heads, ": each head has keys of its own"),
+        StrCat("is not num_attention_heads, ", spec.heads, ": each head has its own keys"),
         kRestore);
   }
   config.PassOver({"qk_head_dim"});  // the sum of two others
