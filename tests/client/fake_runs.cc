@@ -122,6 +122,30 @@ grpc::Status FakeRuns::StreamRecords(grpc::ServerContext*, const v1::StreamRecor
   return grpc::Status::OK;
 }
 
+void FakeRuns::AddSeries(v1::SummarizeRunsResponse& response) {
+  const bool is_first = response.group() == "runs/alpha-1";
+  response.set_group(is_first ? "512" : "1e3");
+  response.set_label_value(is_first ? 512 : 1000);
+  if (is_first) return;
+  v1::SummarySeries& share = *response.add_series();
+  share.set_name("share_of_samples_with_secondary");
+  for (const double value : {512, 1000}) share.add_label_values(value);
+  for (const double value : {0.125, 0.75}) share.add_values(value);
+  v1::ChangePoint& change = *share.mutable_change_point();
+  change.set_last_before(512);
+  change.set_first_after(1000);
+  change.mutable_interval()->set_lower(256);
+  change.mutable_interval()->set_upper(2000);
+  change.set_mean_before(0.125);
+  change.set_mean_after(0.75);
+  change.set_p(0.004);
+  v1::SummarySeries& entropy = *response.add_series();
+  entropy.set_name("entropy");
+  entropy.add_label_values(1000);
+  entropy.add_values(1.5);
+  entropy.mutable_change_point()->set_undefined("needs at least 5 values; there are 1");
+}
+
 grpc::Status FakeRuns::SummarizeRuns(grpc::ServerContext*, const v1::SummarizeRunsRequest* request,
                                      grpc::ServerWriter<v1::SummarizeRunsResponse>* writer) {
   std::vector<v1::Run> all;
@@ -137,6 +161,7 @@ grpc::Status FakeRuns::SummarizeRuns(grpc::ServerContext*, const v1::SummarizeRu
     response.add_runs(run.name());
     response.set_run_count(1);
     *response.mutable_summary() = MakeSummary(run.spec(), 3, 30);
+    if (request->order() == v1::SUMMARY_ORDER_NUMERIC) AddSeries(response);
     writer->Write(response);
   }
   return grpc::Status::OK;

@@ -43,7 +43,7 @@ class FakeRuns final : public sinks::v1::RunService::Service {
                               sinks::v1::ListSampleKeysResponse* response) override;
   grpc::Status StreamRecords(grpc::ServerContext*, const sinks::v1::StreamRecordsRequest* request,
                              grpc::ServerWriter<sinks::v1::StreamRecordsResponse>* writer) override;
-  // One summary, or one for each run when it is grouped.
+  // One summary, or one for each run when it is grouped; in numeric order those of 512 and 1e3.
   grpc::Status SummarizeRuns(grpc::ServerContext*, const sinks::v1::SummarizeRunsRequest* request,
                              grpc::ServerWriter<sinks::v1::SummarizeRunsResponse>* writer) override;
   grpc::Status BackUpStore(grpc::ServerContext*, const sinks::v1::BackUpStoreRequest* request,
@@ -54,6 +54,7 @@ class FakeRuns final : public sinks::v1::RunService::Service {
 
  private:
   sinks::v1::Run* Find(const std::string& name);
+  static void AddSeries(sinks::v1::SummarizeRunsResponse& response);
 
   mutable std::mutex mutex_;
   sinks::v1::ListRunsRequest list_request_;

@@ -15,6 +15,7 @@ using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
 using ::testing::Not;
 using ::testing::SizeIs;
 
@@ -187,6 +188,30 @@ TEST_F(SinkctlTest, SumsUpRunsInEveryFormat) {
   EXPECT_EQ(rows[1][2], "3");
 }
 
+TEST_F(SinkctlTest, ShowsSummariesInNumericOrderAsASeries) {
+  const std::vector<std::string> command = {"runs",       "summarize", "--all",  "--by",
+                                            "label:step", "--order",   "numeric"};
+  const ProcessResult table = Run(command);
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_EQ(server_.runs.summarize_request().order(), v1::SUMMARY_ORDER_NUMERIC);
+  const std::vector<std::string> lines = Lines(table.out);
+  ASSERT_EQ(lines.size(), 8u) << table.out;
+  EXPECT_THAT(lines[0], MatchesRegex(" +step +runs +samples +share of samples with secondary +"
+                                     "entropy"));
+  EXPECT_THAT(lines[1], MatchesRegex(" +512 +1 +3 +0.1250 +-"));
+  EXPECT_THAT(lines[2], MatchesRegex(" +1e3 +1 +3 +0.7500 +1.5000"));
+  EXPECT_EQ(lines[4], "change points");
+  EXPECT_THAT(lines[6], MatchesRegex(" +share of samples with secondary +512 and 1000 +"
+                                     ".256, 2000. +0.1250 +0.7500 +0.0040"));
+  EXPECT_THAT(lines[7], HasSubstr("undefined: needs at least 5 values; there are 1"));
+
+  std::vector<std::string> as_json = command;
+  as_json.insert(as_json.end(), {"-o", "json"});
+  const json all = json::parse(Run(as_json).out);
+  EXPECT_EQ(all["summaries"][0]["labelValue"], 512);
+  EXPECT_EQ(all["summaries"][1]["series"][0]["changePoint"]["firstAfter"], 1000);
+}
+
 TEST_F(SinkctlTest, SaysWhatIsWrongWithARequestForRuns) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {
       {{"runs"}, "what about runs?"},
@@ -196,6 +221,8 @@ TEST_F(SinkctlTest, SaysWhatIsWrongWithARequestForRuns) {
       {{"runs", "import", "a"}, "FILE"},
       {{"runs", "summarize"}, "which runs?"},
       {{"runs", "summarize", "--all", "--by", "day"}, "is not model, run or label:NAME"},
+      {{"runs", "summarize", "--all", "--by", "model", "--order", "numeric"},
+       "--order numeric needs --by label:NAME"},
       {{"runs", "list", "--since", "yesterday"}, "is not a time"},
       {{"runs", "list", "--label", "a"}, "is not NAME=VALUE"},
       {{"runs", "list", "--sinse", "x"}, "did you mean \"--since\"?"},

@@ -23,6 +23,7 @@ def before_call(context, case, kwargs):
     if path == "/api/v1/summaries":
         if query.get("grouping") != "LABEL":
             query.pop("label", None)
+            query.pop("order", None)
         else:
             query.setdefault("label", "stage")
     if path == "/api/v1/audit" and case.meta.generation.mode.is_positive:

@@ -277,6 +277,10 @@ class Refusals(ApiCase):
             ("summaries?grouping=LABEL", "grouping"), ("summaries?label=stage", "label"),
         ):
             self.refused(f"/api/v1/{target}", 400, "INVALID_PARAMETER", subject)
+        self.refused("/api/v1/summaries?grouping=RUN&order=NUMERIC", 400, "ORDER_NEEDS_LABEL", "order")
+        by_stage = "/api/v1/summaries?grouping=LABEL&label=stage&order=NUMERIC"
+        self.refused(f"{by_stage}&run=full", 409, "LABEL_NOT_NUMERIC", "runs/full")
+        self.refused(f"{by_stage}&run=published", 409, "LABEL_MISSING", "runs/published")
         self.refused("/api/v1/runs?model=planted", 400, "INVALID_MODEL_NAME", "model")
         self.refused("/api/v1/runs?pageToken=x", 400, "PAGE_TOKEN_INVALID")
         for token in ("x", "-1", "9223372036854775808"):

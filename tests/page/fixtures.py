@@ -82,6 +82,8 @@ def run_answers():
     groups[1].differences.add(field="scores").values.add(
         value="not asked for", run_count=4, run="runs/demo-b")
     yield "/api/v1/summaries", {}, {"summaries": [as_json(each) for each in groups]}
+    yield "/api/v1/summaries", {"order": "NUMERIC"}, {
+        "summaries": [as_json(each) for each in planted_runs.ordered_summaries()]}
 
 
 def compared():

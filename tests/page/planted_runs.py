@@ -283,3 +283,19 @@ def analysis_answer():
     counts = {level: 1 for level in SINKS.values()}
     yield analysis.AnalyzeResponse(summary=records.Summary(
         samples=1, positions=len(TEXT), levels=level_report(counts)))
+
+
+def ordered_summaries():
+    """By training step; the share of samples jumps between 512 and 1000."""
+    steps, shares = [64, 128, 256, 512, 1000, 2000], [0.0, 0.125, 0.0, 0.125, 0.75, 0.875]
+    every = [summary("demo-a") for _ in steps]
+    for each, step in zip(every, steps):
+        each.group, each.label_value = str(step), step
+    change = runs.ChangePoint(last_before=512, first_after=1000, mean_before=0.0625,
+                              mean_after=0.8125, p=0.133,
+                              interval=records.Interval(lower=512, upper=1000))
+    every[-1].series.add(name="share_of_samples_with_secondary", label_values=steps, values=shares,
+                         change_point=change)
+    every[-1].series.add(name="entropy", label_values=steps[4:], values=[1.0, 1.5]
+                         ).change_point.undefined = "needs at least 5 values; there are 2"
+    return every

@@ -123,6 +123,21 @@ test('groups are summed up', async ({page, site}) => {
   await expect(page.getByRole('heading', {level: 1})).toHaveText('nightly-00');
 });
 
+test('the values of a label are a series with a change point', async ({page, site}) => {
+  await open(page, `${site}/#/groups?grouping=LABEL&label=step&order=NUMERIC`);
+  const share = figure(page, 'Share of samples with secondary');
+  await expect(share).toContainText(
+      'Changes between 512 and 1,000 (95% interval 512 to 1,000), from 0.0625 to 0.8125; p = 0.133.');
+  await expect.poll(() => marks(share)).toHaveLength(12);
+  await expect(figure(page, 'Entropy'))
+      .toContainText('No change point: needs at least 5 values; there are 2.');
+  await expect(page.getByRole('checkbox', {name: 'Its values are numbers'})).toBeChecked();
+  await expect(page.getByRole('table', {name: 'Groups'}).locator('tbody tr')).toHaveCount(6);
+  await page.getByRole('checkbox', {name: 'Its values are numbers'}).uncheck();
+  await page.getByRole('button', {name: 'Sum up'}).click();
+  await expect(page).toHaveURL(/grouping=LABEL&label=step$/);
+});
+
 test('a run that is not there is told', async ({page, site, errors}) => {
   await page.goto(`${site}/#/runs/none`);
   await expect(page.getByRole('alert')).toContainText('there is no run by this name');

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -270,6 +272,80 @@ TEST_F(RunServiceTest, ASummaryFoldsTheRecordsOfManyRuns) {
   EXPECT_EQ(all[0].group(), "runs/b");
   request.set_grouping(v1::SUMMARY_GROUPING_MODEL);
   EXPECT_EQ(Summarize(request)[0].group(), "models/fake");
+}
+
+v1::SummarizeRunsRequest NumericOrder() {
+  v1::SummarizeRunsRequest request;
+  request.mutable_filter();
+  request.set_grouping(v1::SUMMARY_GROUPING_LABEL);
+  request.set_label("branch");
+  request.set_order(v1::SUMMARY_ORDER_NUMERIC);
+  return request;
+}
+
+TEST_F(RunServiceTest, SummariesInNumericOrderAreASeriesWithAChangePoint) {
+  // No sinks up to 4, then two of three samples with sinks; 1e2 and 100.0 are one value.
+  Fill("f", 3, "1e2");
+  Fill("g", 3, "100.0");
+  for (const auto& [id, count, step] : {std::tuple{"a", 1, "1"}, {"c", 1, "4"}, {"b", 1, "2"},
+                                        {"e", 3, "16"}, {"d", 3, "8"}}) {
+    Fill(id, count, step);
+  }
+  const std::vector<v1::SummarizeRunsResponse> all = Summarize(NumericOrder());
+  ASSERT_THAT(all, SizeIs(6)) << status_.error_message();
+  std::vector<std::string> groups;
+  for (const auto& each : all) groups.push_back(each.group());
+  EXPECT_THAT(groups, ElementsAre("1", "2", "4", "8", "16", "1e2"));
+  EXPECT_THAT(all[5].runs(), ElementsAre("runs/f", "runs/g"));
+  EXPECT_EQ(all[5].label_value(), 100);
+  EXPECT_THAT(all[4].series(), IsEmpty());
+  std::map<std::string, v1::SummarySeries> series;
+  for (const auto& each : all[5].series()) series[each.name()] = each;
+  const v1::SummarySeries& share = series["share_of_samples_with_secondary"];
+  EXPECT_THAT(share.label_values(), ElementsAre(1, 2, 4, 8, 16, 100));
+  EXPECT_THAT(share.values(), ElementsAre(0, 0, 0, 2 / 3.0, 2 / 3.0, 2 / 3.0));
+  const v1::ChangePoint& change = share.change_point();
+  EXPECT_FALSE(change.has_undefined()) << change.undefined();
+  EXPECT_EQ(change.last_before(), 4);
+  EXPECT_EQ(change.first_after(), 8);
+  EXPECT_EQ(change.interval().lower(), 4);
+  EXPECT_EQ(change.interval().upper(), 8);
+  EXPECT_EQ(change.mean_before(), 0);
+  EXPECT_NEAR(change.mean_after(), 2 / 3.0, 1e-15);
+  // Entropy and the score of secondary sinks exist where there are such sinks.
+  EXPECT_THAT(series["entropy"].label_values(), ElementsAre(8, 16, 100));
+  EXPECT_EQ(series["entropy"].change_point().undefined(), "needs at least 5 values; there are 3");
+  EXPECT_EQ(series.count("sink_rate"), 0u) << "nothing asked for it";
+}
+
+TEST_F(RunServiceTest, ANumericOrderNeedsALabelWhoseValuesAreNumbers) {
+  Fill("a", 1, "1");
+  Fill("b", 1, "main");
+  v1::SummarizeRunsRequest request = NumericOrder();
+  EXPECT_THAT(Summarize(request), IsEmpty());
+  EXPECT_EQ(Reason(), "LABEL_NOT_NUMERIC");
+  EXPECT_THAT(status_.error_message(), HasSubstr("runs/b"));
+  for (const auto& [id, value] :
+       {std::pair{"not-a-number", "nan"}, {"endless", "inf"}, {"comma", "1,5"}, {"unit", "5k"}}) {
+    Fill(id, 1, value);
+    request.clear_names();
+    request.add_names(std::string("runs/") + id);
+    EXPECT_THAT(Summarize(request), IsEmpty()) << value;
+    EXPECT_EQ(Reason(), "LABEL_NOT_NUMERIC") << value;
+  }
+  Fill("c", 1);
+  request.clear_names();
+  request.add_names("runs/a");
+  request.add_names("runs/c");
+  EXPECT_THAT(Summarize(request), IsEmpty());
+  EXPECT_EQ(Reason(), "LABEL_MISSING");
+  EXPECT_THAT(status_.error_message(), HasSubstr("runs/c has no label branch"));
+  request.set_grouping(v1::SUMMARY_GROUPING_RUN);
+  Summarize(request);
+  EXPECT_EQ(Reason(), "ORDER_NEEDS_LABEL");
+  request.set_order(static_cast<v1::SummaryOrder>(9));
+  Summarize(request);
+  EXPECT_EQ(Reason(), "UNKNOWN_ENUM_VALUE");
 }
 
 TEST_F(RunServiceTest, ASummaryOfOneRunIsThatOfItsStreamToTheLastByte) {

@@ -24,6 +24,11 @@ constexpr std::array kFormatChoices = {
     Choice{"published", v1::IMPORT_FORMAT_PUBLISHED_ROWS},
 };
 
+constexpr std::array kOrderChoices = {
+    Choice{"name", v1::SUMMARY_ORDER_UNSPECIFIED},
+    Choice{"numeric", v1::SUMMARY_ORDER_NUMERIC},
+};
+
 CLI::App* AddAction(CLI::App& runs, Invocation& invocation, const char* name,
                     const char* description, RunAction action) {
   CLI::App* sub = runs.add_subcommand(name, description);
@@ -104,6 +109,11 @@ void AddGrouping(CLI::App& command, v1::SummarizeRunsRequest& request) {
         return known ? ""
                      : "\"" + client::MakePrintable(text) + "\" is not model, run or label:NAME";
       });
+  AddChoice(
+      command, "--order", kOrderChoices,
+      "Order of the groups; numeric: a label's values as numbers, as a series with its change "
+      "points",
+      [&request](int value) { request.set_order(static_cast<v1::SummaryOrder>(value)); });
 }
 
 void AddSummarize(CLI::App& runs, Invocation& invocation) {
@@ -125,7 +135,9 @@ void AddSummarize(CLI::App& runs, Invocation& invocation) {
     AddSection(*sub, *analysis, options.sections)->group("Analyses; default: those of the runs");
   }
   sub->add_flag("--no-chart", options.no_chart, "Tables without charts");
-  sub->footer("Example:\n  sinkctl runs summarize --label branch=main --by model --levels");
+  sub->footer(
+      "Examples:\n  sinkctl runs summarize --label branch=main --by model --levels\n"
+      "  sinkctl runs summarize --label sweep=a --by label:step --order numeric");
 }
 
 void AddImport(CLI::App& runs, Invocation& invocation) {
@@ -168,6 +180,19 @@ void AddImport(CLI::App& runs, Invocation& invocation) {
       "published");
 }
 
+std::string CheckSummarize(const RunOptions& options) {
+  const v1::RunFilter& filter = options.filter;
+  const bool filtered = filter.has_model() || filter.labels_size() > 0 ||
+                        filter.has_created_from() || filter.has_created_before();
+  if (!options.all && !filtered && options.runs.empty()) {
+    return "which runs? give RUN, --model, --label, --since, --before or --all";
+  }
+  if (options.summarize.order() == v1::SUMMARY_ORDER_NUMERIC && !options.summarize.has_label()) {
+    return "--order numeric needs --by label:NAME";
+  }
+  return {};
+}
+
 // What the flags must say together.
 std::string Check(Invocation& invocation) {
   const RunOptions& options = invocation.runs;
@@ -177,13 +202,8 @@ std::string Check(Invocation& invocation) {
     case RunAction::kList:
     case RunAction::kBackup:
       return {};
-    case RunAction::kSummarize: {
-      const v1::RunFilter& filter = options.filter;
-      const bool filtered = filter.has_model() || filter.labels_size() > 0 ||
-                            filter.has_created_from() || filter.has_created_before();
-      if (options.all || filtered || !options.runs.empty()) return {};
-      return "which runs? give RUN, --model, --label, --since, --before or --all";
-    }
+    case RunAction::kSummarize:
+      return CheckSummarize(options);
     case RunAction::kShow:
     case RunAction::kComplete:
     case RunAction::kDelete:

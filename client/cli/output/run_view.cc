@@ -11,6 +11,7 @@
 #include "client/cli/output/model_view.h"
 #include "client/cli/output/names.h"
 #include "client/cli/output/number_format.h"
+#include "client/cli/output/series_view.h"
 #include "client/cli/output/summary_view.h"
 #include "client/error_report.h"
 
@@ -143,6 +144,10 @@ void RunSummaryWriter::Add(const v1::SummarizeRunsResponse& summary) {
       output_.Write(csv_.Row({&summary}));
       break;
     case OutputFormat::kTable: {
+      if (options_.summarize.order() == v1::SUMMARY_ORDER_NUMERIC) {
+        series_.push_back(summary);
+        break;
+      }
       const bool grouped = options_.summarize.has_grouping();
       const std::string group =
           summary.group().empty() ? "without a group" : client::MakePrintable(summary.group());
@@ -161,7 +166,11 @@ void RunSummaryWriter::Add(const v1::SummarizeRunsResponse& summary) {
 void RunSummaryWriter::End() {
   if (format_ == OutputFormat::kJson) output_.Write(any_ ? "\n]}\n" : "{\"summaries\":[]}\n");
   if (format_ == OutputFormat::kCsv && !any_) output_.Write(csv_.Header());
-  if (format_ == OutputFormat::kTable && !any_) output_.Write("no such runs\n");
+  if (format_ != OutputFormat::kTable) return;
+  if (!series_.empty()) {
+    output_.Write(RenderSeries(options_.summarize.label(), series_, terminal_));
+  }
+  if (!any_) output_.Write("no such runs\n");
 }
 
 }  // namespace sinkd::cli

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "client/cli/flags/options.h"
 #include "client/cli/output/list_view.h"
@@ -23,7 +24,8 @@ std::string TimeText(const google::protobuf::Timestamp& time);
 
 const ListView<sinks::v1::Run>& RunListView();
 
-// Summaries, each as it comes. CSV is a row a group, of what the levels say.
+// Summaries, each as it comes. CSV is a row a group, of what the levels say. A table of a numeric
+// order is a row a value of the label, written at the end, and the change points.
 // Thread-safety: none.
 class RunSummaryWriter {
  public:
@@ -38,6 +40,7 @@ class RunSummaryWriter {
   CsvTable csv_;
   Terminal terminal_;
   Output& output_;
+  std::vector<sinks::v1::SummarizeRunsResponse> series_;  // of a numeric order, for the table
   bool any_ = false;
 };
 

@@ -166,6 +166,7 @@ Body ListSummaries(const JsonCall& call) {
                             .fix = "give both or neither; label.KEY=VALUE chooses runs"});
   }
   if (label) request.set_label(*label);
+  if (call.parameters.Text("order")) request.set_order(v1::SUMMARY_ORDER_NUMERIC);
   request.set_common(true);
   SINKD_ASSIGN_OR_RETURN(const auto source, SendSummaries(*store, request));
   return ListAll<v1::SummarizeRunsResponse>("summaries", *source, call.stop);
@@ -240,7 +241,10 @@ const std::vector<JsonEndpoint>& Table() {
     const std::vector<ParameterRule> level = {{"lStart", kNumber, 0, kAnyLayer},
                                               {"lifetime", kNumber, 0, kAnyLayer}};
     const std::vector<ParameterRule> groups = {
-        {"run", kRun}, {.name = "grouping", .choices = {"MODEL", "LABEL", "RUN"}}, {"label"}};
+        {"run", kRun},
+        {.name = "grouping", .choices = {"MODEL", "LABEL", "RUN"}},
+        {"label"},
+        {.name = "order", .choices = {"NUMERIC"}}};
     const std::vector<ParameterRule> audit = {
         {"policy"}, {"candidate", kRun}, {"baseline", kRun}, {"seed", kNumber, 0, kAny}};
     return new std::vector<JsonEndpoint>{

@@ -1,12 +1,14 @@
 #include "server/service/runs/run_groups.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
 #include "server/analysis/catalog.h"
@@ -90,6 +92,59 @@ absl::StatusOr<std::optional<std::string>> GroupOf(const Run& run,
     default:
       return UnknownEnum("grouping", request.grouping(), 0, sinks::v1::SummaryGrouping_MAX);
   }
+}
+
+// What runs of one group share; groups are in its order.
+struct GroupKey {
+  double number = 0;                // with a numeric order
+  std::optional<std::string> name;  // without one
+
+  bool operator<(const GroupKey& other) const {
+    return std::tie(number, name) < std::tie(other.number, other.name);
+  }
+};
+
+bool IsNumeric(const sinks::v1::SummarizeRunsRequest& request) {
+  return request.order() == sinks::v1::SUMMARY_ORDER_NUMERIC;
+}
+
+absl::Status CheckOrder(const sinks::v1::SummarizeRunsRequest& request) {
+  if (!sinks::v1::SummaryOrder_IsValid(static_cast<int>(request.order()))) {
+    return UnknownEnum("order", request.order(), 0, sinks::v1::SummaryOrder_MAX);
+  }
+  if (!IsNumeric(request) || request.grouping() == sinks::v1::SUMMARY_GROUPING_LABEL) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument("only the values of a label can be numbers",
+                         {.reason = "ORDER_NEEDS_LABEL",
+                          .subject = "order",
+                          .fix = "group by a label, or leave out the order"});
+}
+
+absl::StatusOr<double> NumberOf(const Run& run, const std::string& label,
+                                const std::optional<std::string>& value) {
+  if (!value) {
+    return FailedPrecondition(StrCat(RunName(run.id), " has no label ", label),
+                              {.reason = "LABEL_MISSING",
+                               .subject = RunName(run.id),
+                               .value = label,
+                               .fix = "choose runs that have it, by name, model or another label"});
+  }
+  double number = 0;
+  if (absl::SimpleAtod(*value, &number) && std::isfinite(number)) return number;
+  return FailedPrecondition(
+      StrCat("the label ", label, " of ", RunName(run.id), " is no number"),
+      {.reason = "LABEL_NOT_NUMERIC",
+       .subject = RunName(run.id),
+       .value = *value,
+       .fix = "choose runs whose label is a number such as 1000 or 2.5e3, or leave out the order"});
+}
+
+absl::StatusOr<GroupKey> KeyOf(const Run& run, const sinks::v1::SummarizeRunsRequest& request,
+                               const std::optional<std::string>& name) {
+  if (!IsNumeric(request)) return GroupKey{.name = name};
+  SINKD_ASSIGN_OR_RETURN(const double number, NumberOf(run, request.label(), name));
+  return GroupKey{.number = number + 0.0};  // -0 is 0
 }
 
 absl::Status Lacks(const Run& run, const std::string& what) {
@@ -210,17 +265,20 @@ absl::Status Put(const Run& run, const sinks::v1::SummarizeRunsRequest& request,
 absl::StatusOr<std::vector<RunGroup>> FindRunGroups(
     RunStore& store, const sinks::v1::SummarizeRunsRequest& request) {
   SINKD_RETURN_IF_ERROR(CheckPoints(request.regression_points()));
+  SINKD_RETURN_IF_ERROR(CheckOrder(request));
   SINKD_ASSIGN_OR_RETURN(const std::vector<Run> runs, FindRuns(store, request));
-  std::map<std::optional<std::string>, Filling> groups;
+  std::map<GroupKey, Filling> groups;
   for (const Run& run : runs) {
     SINKD_ASSIGN_OR_RETURN(const std::optional<std::string> name, GroupOf(run, request));
-    const auto [found, is_new] = groups.try_emplace(name);
+    SINKD_ASSIGN_OR_RETURN(const GroupKey key, KeyOf(run, request, name));
+    const auto [found, is_new] = groups.try_emplace(key);
+    if (is_new) found->second.group.name = name.value_or("");
     SINKD_RETURN_IF_ERROR(Put(run, request, is_new, found->second));
   }
   std::vector<RunGroup> sorted;
-  for (auto& [name, filled] : groups) {
+  for (auto& [key, filled] : groups) {
     RunGroup& group = sorted.emplace_back(std::move(filled.group));
-    group.name = name.value_or("");
+    group.number = key.number;
     group.differences = SpecDifferences(filled.runs);
     const int32_t most = request.regression_points();
     if (most > 0 && group.spec.has_regression() && filled.fitted <= most) {

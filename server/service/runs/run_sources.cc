@@ -14,6 +14,7 @@
 #include "server/service/runs/codec_run.h"
 #include "server/service/runs/run_fold.h"
 #include "server/service/runs/run_groups.h"
+#include "server/service/runs/run_series.h"
 #include "server/service/runs/stored_record.h"
 #include "server/store/run_rules.h"
 
@@ -74,8 +75,9 @@ class RecordSource final : public ReplySource {
 
 class SummarySource final : public ReplySource {
  public:
-  SummarySource(RunStore& store, const LevelFilter& level, std::vector<RunGroup> groups)
-      : store_(store), level_(level), groups_(std::move(groups)) {}
+  SummarySource(RunStore& store, const LevelFilter& level, std::vector<RunGroup> groups,
+                bool with_series)
+      : store_(store), level_(level), groups_(std::move(groups)), with_series_(with_series) {}
 
   absl::StatusOr<Message> Next(const std::stop_token& stop) override {
     if (next_ == groups_.size()) return std::nullopt;
@@ -87,6 +89,7 @@ class SummarySource final : public ReplySource {
     for (size_t i = 0; i < listed; ++i) response.add_runs(RunName(group.runs[i]));
     response.set_run_count(static_cast<int64_t>(group.runs.size()));
     for (const auto& difference : group.differences) *response.add_differences() = difference;
+    if (with_series_) AddToSeries(group, response);
     return SerializeMessage(response);
   }
 
@@ -115,10 +118,18 @@ class SummarySource final : public ReplySource {
     return absl::OkStatus();
   }
 
+  void AddToSeries(const RunGroup& group, sinks::v1::SummarizeRunsResponse& response) {
+    response.set_label_value(group.number);
+    series_.Add(group.number, response.summary());
+    if (next_ == groups_.size()) series_.Report(response);
+  }
+
   RunStore& store_;
   const LevelFilter level_;
   const std::vector<RunGroup> groups_;
+  const bool with_series_;
   size_t next_ = 0;
+  RunSeries series_;
 };
 
 class StudySource final : public ReplySource {
@@ -190,7 +201,8 @@ absl::StatusOr<std::unique_ptr<ReplySource>> SendSummaries(
   if (request.has_l_start()) level.l_start = request.l_start();
   if (request.has_lifetime()) level.lifetime = request.lifetime();
   SINKD_ASSIGN_OR_RETURN(std::vector<RunGroup> groups, FindRunGroups(store, request));
-  return std::make_unique<SummarySource>(store, level, std::move(groups));
+  return std::make_unique<SummarySource>(store, level, std::move(groups),
+                                         request.order() == sinks::v1::SUMMARY_ORDER_NUMERIC);
 }
 
 absl::StatusOr<std::unique_ptr<ReplySource>> SendStudies(

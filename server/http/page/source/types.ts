@@ -192,6 +192,23 @@ export interface SpecDifference {
   values?: {value?: string; runCount?: Int64; run?: string}[];
 }
 
+export interface ChangePoint {
+  undefined?: string;
+  lastBefore?: number;
+  firstAfter?: number;
+  meanBefore?: number;
+  meanAfter?: number;
+  interval?: Interval;
+  p?: number;
+}
+
+export interface SummarySeries {
+  name?: string;
+  labelValues?: number[];
+  values?: number[];
+  changePoint?: ChangePoint;
+}
+
 export interface GroupSummary {
   group?: string;
   runs?: string[];
@@ -199,6 +216,8 @@ export interface GroupSummary {
   summary?: Summary;
   spec?: Spec;
   differences?: SpecDifference[];
+  labelValue?: number;
+  series?: SummarySeries[];
 }
 
 export interface Sink {

@@ -2,14 +2,14 @@
 import {get} from '../api';
 import {lineChart} from '../charts/lines';
 import {h} from '../dom';
-import {counted, decimal, idOf, integer, percent} from '../format';
+import {counted, decimal, idOf, integer, interval, percent, pValue} from '../format';
 import {nothing} from '../notice';
 import {address} from '../route';
 import {table} from '../table';
-import type {GroupSummary} from '../types';
+import type {ChangePoint, GroupSummary, SummarySeries} from '../types';
 import {fill, type View} from './view';
 
-function form(grouping: string, label: string): HTMLElement {
+function form(grouping: string, label: string, numeric: boolean): HTMLElement {
   const element =
       h('form', {class: 'filter', 'aria-label': 'How runs are grouped'},
         h('label', {}, 'Group by',
@@ -18,13 +18,17 @@ function form(grouping: string, label: string): HTMLElement {
                 ([value, text]) => h('option', {value, selected: value === grouping}, text!)))),
         h('label', {}, 'Label',
           h('input', {name: 'label', value: label, placeholder: 'stage', autocomplete: 'off'})),
+        h('label', {}, h('input', {type: 'checkbox', name: 'order', checked: numeric}),
+          'Its values are numbers'),
         h('button', {type: 'submit'}, 'Sum up'));
   element.addEventListener('submit', (event) => {
     event.preventDefault();
     const data = new FormData(element);
-    location.hash = address(
-        ['groups'],
-        {grouping: String(data.get('grouping')), label: String(data.get('label')).trim()});
+    location.hash = address(['groups'], {
+      grouping: String(data.get('grouping')),
+      label: String(data.get('label')).trim(),
+      order: data.has('order') ? 'NUMERIC' : undefined,
+    });
   });
   return element;
 }
@@ -46,10 +50,40 @@ function differences(list: GroupSummary[], names: string[]): HTMLElement|null {
       table({columns: ['group', 'parameter', 'values'], rows, words: [0, 1, 2]}, 'Differences'));
 }
 
-function groups(list: GroupSummary[]): HTMLElement {
+function changeText(change: ChangePoint|undefined): string {
+  if (!change || change.undefined) return `No change point: ${change?.undefined ?? 'none is known'}.`;
+  const {lastBefore, firstAfter, meanBefore, meanAfter} = change;
+  return `Changes between ${decimal(lastBefore)} and ${decimal(firstAfter)} (95% interval ${
+      interval(change.interval?.lower, change.interval?.upper)}), from ${decimal(meanBefore)} to ${
+      decimal(meanAfter)}; ${pValue(change.p)}.`;
+}
+
+// A number of the summaries against the label, with the means before and after its change.
+function seriesChart(series: SummarySeries, label: string): HTMLElement {
+  const {labelValues = [], values = [], changePoint: change} = series;
+  const name = (series.name ?? '').replaceAll('_', ' ');
+  const title = name.charAt(0).toUpperCase() + name.slice(1);
+  const means = labelValues.map(
+      (at) => at >= Number(change?.firstAfter) ? change?.meanAfter : change?.meanBefore);
+  const stepped = change?.firstAfter !== undefined;
+  return lineChart({
+    title,
+    xName: label,
+    x: labelValues,
+    yName: name,
+    label: changeText(change),
+    lines: [
+      {name, colour: 'secondary', values},
+      ...(stepped ? [{name: 'mean before and after', colour: 'noise' as const, values: means}] : []),
+    ],
+  });
+}
+
+function groups(list: GroupSummary[], label: string): HTMLElement {
   const names = list.map((each) => idOf(each.group) || '(without it)');
+  const series = list[list.length - 1]?.series;
   return h(
-      'div', {}, lineChart({
+      'div', {}, series ? series.map((each) => seriesChart(each, label)) : lineChart({
         title: 'Secondary sinks per 1,000 tokens',
         xName: 'group',
         x: names,
@@ -86,15 +120,20 @@ export const groupsView: View = async ({main, parameters, signal}) => {
   const grouping = parameters.get('grouping') ?? 'MODEL';
   const label = parameters.get('label') ?? '';
   const body = h('div');
-  main.append(h('h1', {}, 'Runs summed up'), form(grouping, label), body);
+  const numeric = grouping === 'LABEL' && parameters.get('order') === 'NUMERIC';
+  main.append(h('h1', {}, 'Runs summed up'), form(grouping, label, numeric), body);
   if (grouping === 'LABEL' && !label) {
     body.append(nothing('Which label? Its values make the groups.'));
     return;
   }
   await fill(body, 'summaries', signal, async () => {
-    const query = {grouping, label: grouping === 'LABEL' ? label : undefined};
+    const query = {
+      grouping,
+      label: grouping === 'LABEL' ? label : undefined,
+      order: numeric ? 'NUMERIC' : undefined
+    };
     const {summaries = []} =
         await get<{summaries?: GroupSummary[]}>('/api/v1/summaries', query, signal);
-    return summaries.length > 0 ? groups(summaries) : nothing('There are no runs to sum up.');
+    return summaries.length > 0 ? groups(summaries, label) : nothing('There are no runs to sum up.');
   });
 };
