@@ -8,6 +8,7 @@
 
 #include "server/analysis/compensation.h"
 #include "server/analysis/compensation_curves.h"
+#include "server/analysis/heads.h"
 #include "server/analysis/level_histogram.h"
 #include "server/analysis/mlp_regression.h"
 #include "server/analysis/portrait.h"
@@ -83,6 +84,17 @@ constexpr AnalysisEntry kAnalyses[] = {
        return std::make_unique<CompensationAccumulator>(spec.compensation());
      },
      .folds = "compensation",
+     .of_single_sinks = false},
+    {.name = "heads",
+     .description = "What each head does: entropy, where its attention goes, what its values add",
+     .needs = "sums over columns and rows of the attention weights, norms of projected values",
+     .needs_attention = true,
+     .fill = FillHeads,
+     .check = CheckHeads,
+     .accumulate = [](const v1::AnalysisSpec& spec) -> std::unique_ptr<Accumulator> {
+       return std::make_unique<HeadAccumulator>(spec.heads());
+     },
+     .folds = "heads",
      .of_single_sinks = false},
     {.name = "portrait",
      .description = "Text and norms of the first samples, kept whole for pictures",

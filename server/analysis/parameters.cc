@@ -42,7 +42,8 @@ LastState LastStateOf(const v1::DetectionParameters& detection) {
 TraceRequest RequiredTrace(const v1::AnalysisSpec& spec) {
   TraceRequest request{.last_state = LastStateOf(spec.detection()),
                        .attention = false,
-                       .prefix = spec.sink_rate().first_tokens()};
+                       .prefix = spec.sink_rate().first_tokens(),
+                       .heads = spec.has_heads()};
   for (const AnalysisEntry& analysis : Analyses()) {
     request.attention |= analysis.needs_attention && Requested(analysis, spec);
   }

@@ -34,6 +34,11 @@ std::vector<Array> Arrays(const v1::AnalysisSpec& spec, const Trace& trace) {
       {"attention sum over the first tokens", &trace.prefix_attention_sum, trace.heads,
        trace.prefix, request.prefix > 0},
       {"gate", &trace.gates, trace.heads, t, false},
+      {"row entropy", &trace.row_entropy, trace.heads, 1, request.heads},
+      {"largest weight", &trace.row_maximum, trace.heads, 1, request.heads},
+      {"attention to the previous token", &trace.previous_attention, trace.heads, 1, request.heads},
+      {"attention to the same token", &trace.duplicate_attention, trace.heads, 1, request.heads},
+      {"norm of values", &trace.value_norm, trace.heads, t, request.heads},
       {"mass of learned sinks", &trace.learned_sink_mass, trace.heads, 1, false},
   };
 }

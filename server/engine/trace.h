@@ -24,6 +24,7 @@ struct TraceRequest {
   LastState last_state = LastState::kNormed;
   bool attention = true;  // fill attention_sum to gates
   int64_t prefix = 0;     // > 0: also sum over only the queries before `prefix`
+  bool heads = false;     // with attention: fill row_entropy to value_norm
   bool operator==(const TraceRequest&) const = default;
 };
 
@@ -56,6 +57,12 @@ struct Trace {
   // [L, H, T] mean over a head's channels of the gate that multiplies what query t attends to;
   // empty for a model whose attention is not gated.
   std::vector<float> gates;
+  // [L, H] what rows of weights are like; empty when not requested (definitions: Heads).
+  std::vector<float> row_entropy;         // mean of the entropy over ln(visible keys), of the
+  std::vector<float> row_maximum;         // largest weight; over queries with two such keys or more
+  std::vector<float> previous_attention;  // sum over queries i of A[l,h,i,i-1]
+  std::vector<float> duplicate_attention;  // sum over keys k < i of the same token as query i
+  std::vector<float> value_norm;           // [L, H, T] ||W_o v[k]||2, of a head's part of W_o
 
   std::vector<int32_t> AttentionBlocks() const {
     if (!attention_blocks.empty()) return attention_blocks;
@@ -79,6 +86,9 @@ struct Trace {
   }
   float Gate(int64_t l, int64_t h, int64_t t) const {
     return gates[At((l * heads + h) * positions + t)];
+  }
+  float ValueNorm(int64_t l, int64_t h, int64_t t) const {
+    return value_norm[At((l * heads + h) * positions + t)];
   }
   float LearnedSinkMass(int64_t l, int64_t h) const { return learned_sink_mass[At(l * heads + h)]; }
   static size_t At(int64_t index) { return static_cast<size_t>(index); }

@@ -17,11 +17,15 @@ constexpr std::array kNames = {
               "Secondary sinks per 1,000 tokens of the model's latest run."},
     Statistic{"sinkd_run_primary_score_mean",
               "Mean over samples of the primary sink's score, of the model's latest run."},
+    Statistic{"sinkd_run_dormant_heads", "Dormant heads in the model's latest run."},
+    Statistic{"sinkd_run_collapsed_heads", "Collapsed heads in the model's latest run."},
+    Statistic{"sinkd_run_focused_heads", "Focused heads in the model's latest run."},
 };
 
 std::array<std::optional<double>, kNames.size()> Values(const RunGauges& run) {
   return {static_cast<double>(run.samples), run.secondary_sinks,
-          run.secondary_sinks_per_1000_tokens, run.primary_score_mean};
+          run.secondary_sinks_per_1000_tokens, run.primary_score_mean, run.dormant_heads,
+          run.collapsed_heads, run.focused_heads};
 }
 
 }  // namespace

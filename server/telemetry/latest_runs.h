@@ -31,7 +31,7 @@ class LatestRuns {
   void Set(std::string_view model, const RunGauges& run);
 
  private:
-  static constexpr size_t kStatistics = 4;
+  static constexpr size_t kStatistics = 7;
 
   struct Series {
     std::string model;

@@ -42,6 +42,9 @@ struct RunGauges {
   std::optional<double> secondary_sinks;
   std::optional<double> secondary_sinks_per_1000_tokens;
   std::optional<double> primary_score_mean;
+  std::optional<double> dormant_heads;
+  std::optional<double> collapsed_heads;
+  std::optional<double> focused_heads;
 };
 
 // Work done since the start, and waiting work.

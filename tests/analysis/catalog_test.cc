@@ -21,7 +21,7 @@ TEST(Catalog, DescribesEveryAnalysisOnce) {
     EXPECT_EQ(AnalysisNamed(analysis.folds).folds, analysis.folds) << analysis.name;
   }
   EXPECT_EQ(names, (std::set<std::string_view>{"detection", "scores", "sink_rate", "levels",
-                                               "regression", "compensation", "portrait"}));
+                                               "regression", "compensation", "heads", "portrait"}));
 }
 
 TEST(Catalog, RunsDetectionAloneWhenNothingElseIsRequested) {

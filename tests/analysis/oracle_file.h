@@ -4,10 +4,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <google/protobuf/reflection.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -33,13 +35,28 @@ inline const char* NameOf(v1::SinkKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
+// The matrices of HeadMeans or HeadReport that they share, by name; those without values are left
+// out.
+template <typename Value, typename Means>
+std::map<std::string, std::vector<Value>> HeadMeansOf(const Means& means) {
+  std::map<std::string, std::vector<Value>> all;
+  for (int number = 1; number <= v1::HeadMeans::kRestValueFieldNumber; ++number) {
+    const auto* field = Means::descriptor()->FindFieldByNumber(number);
+    for (const Value value :
+         means.GetReflection()->template GetRepeatedFieldRef<Value>(means, field)) {
+      all[field->name()].push_back(value);
+    }
+  }
+  return all;
+}
+
 inline double RelativeDifference(double a, double b) {
   const double scale = std::max(std::fabs(a), std::fabs(b));
   return a == b ? 0 : std::fabs(a - b) / scale;
 }
 
 inline v1::AnalysisSpec SpecOf(const Json& json) {
-  v1::AnalysisSpec spec = SpecFrom("regression { points: true }");
+  v1::AnalysisSpec spec = SpecFrom("regression { points: true } heads {}");
   const Json& detection = json["detection"];
   spec.mutable_detection()->set_cosine_threshold(detection["cosine_threshold"]);
   spec.mutable_detection()->set_min_norm_ratio(detection["min_norm_ratio"]);
@@ -64,6 +81,8 @@ inline v1::AnalysisSpec SpecOf(const Json& json) {
   const Json& compensation = json["compensation"];
   spec.mutable_compensation()->set_bootstrap_samples(compensation["bootstrap_samples"]);
   spec.mutable_compensation()->set_seed(compensation["seed"]);
+  spec.mutable_heads()->set_dormant_mass(json["heads"]["dormant_mass"]);
+  spec.mutable_heads()->set_dormant_value_share(json["heads"]["dormant_value_share"]);
   FillAnalysisDefaults(spec);
   return spec;
 }
@@ -82,6 +101,11 @@ inline Trace TraceOf(const Json& json) {
   trace.attention_self = json["attention_self"].get<std::vector<float>>();
   trace.prefix_attention_sum = json["prefix_attention_sum"].get<std::vector<float>>();
   trace.learned_sink_mass = json["learned_sink_mass"].get<std::vector<float>>();
+  trace.row_entropy = json["row_entropy"].get<std::vector<float>>();
+  trace.row_maximum = json["row_maximum"].get<std::vector<float>>();
+  trace.previous_attention = json["previous_attention"].get<std::vector<float>>();
+  trace.duplicate_attention = json["duplicate_attention"].get<std::vector<float>>();
+  trace.value_norm = json["value_norm"].get<std::vector<float>>();
   return trace;
 }
 

@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr char kEverything[] =
-    "scores {} sink_rate {} levels {} regression {} compensation {} portrait {} ";
+    "scores {} sink_rate {} levels {} regression {} compensation {} portrait {} heads {} ";
 
 TEST(Parameters, AreValidByDefault) {
   EXPECT_TRUE(CheckAnalyses(SpecFrom("")).ok());
@@ -35,6 +35,7 @@ TEST(Parameters, HaveTheDefaultsThatTheCommentsOfTheProtocolPromise) {
   EXPECT_EQ(spec.regression().ShortDebugString(), "include_primary: false points: false");
   EXPECT_EQ(spec.compensation().ShortDebugString(), "bootstrap_samples: 1000 seed: 0");
   EXPECT_EQ(spec.portrait().ShortDebugString(), "samples: 1");
+  EXPECT_EQ(spec.heads().ShortDebugString(), "dormant_mass: 0.9 dormant_value_share: 0.5");
 }
 
 TEST(Parameters, PresetsBecomeTheValuesThatTheyStandFor) {
@@ -105,6 +106,8 @@ INSTANTIATE_TEST_SUITE_P(
                     BAD(levels, top_tokens, "1001", "from 0 to 1000", "1001"),
                     BAD(compensation, bootstrap_samples, "-1", "from 0 to 10000", "-1"),
                     BAD(compensation, bootstrap_samples, "10001", "from 0 to 10000", "10001"),
+                    BAD(heads, dormant_mass, "1", "at least 0 and under 1", "1"),
+                    BAD(heads, dormant_mass, "nan", "at least 0 and under 1", "nan"),
                     BAD(portrait, samples, "0", "from 1 to 100", "0"),
                     BAD(portrait, samples, "101", "from 1 to 100", "101")));
 
@@ -117,6 +120,7 @@ TEST(RequiredTrace, AsksForAttentionForEveryAnalysisThatScores) {
   EXPECT_TRUE(RequiredTrace(SpecFrom("scores {}")).attention);
   EXPECT_EQ(RequiredTrace(SpecFrom("sink_rate { first_tokens: 64 }")),
             (TraceRequest{LastState::kNormed, true, 64}));
+  EXPECT_EQ(RequiredTrace(SpecFrom("heads {}")), (TraceRequest{LastState::kNormed, true, 0, true}));
   EXPECT_TRUE(RequiredTrace(SpecFrom("regression {}")).attention);
   EXPECT_TRUE(RequiredTrace(SpecFrom("compensation {}")).attention);
 }

@@ -75,6 +75,19 @@ void CompareLearnedSinks(std::span<const float> mass, const Json& e) {
   for (size_t l = 0; l < mass.size(); ++l) EXPECT_NEAR(mass[l], expected[l], 2e-7) << l;
 }
 
+void CompareHeads(const v1::HeadMeans& heads, const Json& e) {
+  const auto ours = HeadMeansOf<float>(heads);
+  const auto expected =
+      e.is_null() ? decltype(ours)() : e.get<std::map<std::string, std::vector<float>>>();
+  ASSERT_EQ(ours.size(), expected.size());
+  for (const auto& [name, values] : expected) {
+    ASSERT_TRUE(ours.contains(name) && ours.at(name).size() == values.size()) << name;
+    for (size_t i = 0; i < values.size(); ++i) {
+      EXPECT_NEAR(ours.at(name)[i], values[i], 1e-6 * std::max(1.0F, values[i])) << name << i;
+    }
+  }
+}
+
 void CompareRecord(const v1::SampleRecord& record, const Json& e) {
   CompareSink(record.primary(), e["primary"]);
   EXPECT_EQ(record.window_start(), e["window"][0]);
@@ -88,6 +101,7 @@ void CompareRecord(const v1::SampleRecord& record, const Json& e) {
   CompareSinkRate(record.sink_rate(), e["sink_rate"]);
   CompareCurves(record.compensation(), e["compensation"]);
   CompareLearnedSinks(SpanOf(record.learned_sink_mass()), e["learned_sink_mass"]);
+  CompareHeads(record.heads(), e["heads"]);
 }
 
 TEST(RecordBuilder, EqualsTheDefinitionsOnRandomTraces) {

@@ -100,6 +100,13 @@ v1::SampleRecord FullRecord() {
     record.mutable_gates()->set_primary(i, 0.25F);
     record.mutable_gates()->set_secondary(i, 0.75F + 0.125F * static_cast<float>(i));
   }
+  v1::HeadMeans& heads = *record.mutable_heads();
+  for (auto* values :
+       {heads.mutable_entropy(), heads.mutable_max_weight(), heads.mutable_primary(),
+        heads.mutable_rest(), heads.mutable_learned_sink(), heads.mutable_previous_token(),
+        heads.mutable_duplicate_token(), heads.mutable_first_token()}) {
+    for (float& value : *values) value = 0.5F;
+  }
   record.mutable_outliers()->set_count(Filler::kRepeats);
   for (v1::OutlierToken& token : *record.mutable_outliers()->mutable_largest()) {
     token.set_ratio(64 + token.ratio());
@@ -291,6 +298,17 @@ INSTANTIATE_TEST_SUITE_P(
         BadRecord{"GatesTooShort",
                   [](auto& record) { record.mutable_gates()->mutable_all()->RemoveLast(); },
                   "gates.all", "1 values", "it has 2"},
+        BadRecord{"HeadOverOne", [](auto& record) { record.mutable_heads()->set_primary(1, 2); },
+                  "heads.primary[1]", "2", kShare},
+        BadRecord{"HeadsTooShort",
+                  [](auto& record) { record.mutable_heads()->mutable_rest()->RemoveLast(); },
+                  "heads.rest", "1 values", "it has 2"},
+        BadRecord{"HeadsWithoutEntropy",
+                  [](auto& record) { record.mutable_heads()->clear_entropy(); }, "heads.max_weight",
+                  "2 values", "it has 0"},
+        BadRecord{"HeadsOfHalfASecondary",
+                  [](auto& record) { record.mutable_heads()->clear_secondary(); },
+                  "heads.secondary_value", "2 values", "it has 0"},
         BadRecord{"NegativeCells", [](auto& record) { record.mutable_sink_rate()->set_cells(-1); },
                   "sink_rate.cells", "-1", "it is from 0 to 2147483647"},
         BadRecord{"MoreHitsThanCells",

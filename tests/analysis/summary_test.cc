@@ -191,6 +191,34 @@ void CompareLearnedSinks(const v1::Summary& report, const Json& e) {
   }
 }
 
+Json PlacesOf(const google::protobuf::RepeatedPtrField<v1::HeadPlace>& places) {
+  Json list = Json::array();
+  for (const v1::HeadPlace& place : places) list.push_back({place.block(), place.head()});
+  return list;
+}
+
+void CompareHeads(const v1::HeadReport& heads, const Json& e) {
+  constexpr double kFloat32 = 2e-6;  // of records' values
+  EXPECT_EQ(heads.samples(), e["samples"]);
+  EXPECT_EQ(heads.left_out(), e["left_out"]);
+  EXPECT_EQ(heads.samples_with_secondary(), e["samples_with_secondary"]);
+  const auto means = HeadMeansOf<double>(heads);
+  ASSERT_EQ(means.size(), e["means"].size());
+  for (const auto& [name, values] : means) {
+    ASSERT_EQ(values.size(), e["means"][name].size()) << name;
+    for (size_t i = 0; i < values.size(); ++i) {
+      ExpectClose(values[i], e["means"][name][i], kFloat32);
+    }
+  }
+  for (int i = 0; i < heads.primary_value_share_size(); ++i) {
+    ExpectClose(heads.primary_value_share(i), e["primary_value_share"][static_cast<size_t>(i)],
+                kFloat32);
+  }
+  EXPECT_EQ(PlacesOf(heads.dormant()), e["dormant"]);
+  EXPECT_EQ(PlacesOf(heads.collapsed()), e["collapsed"]);
+  EXPECT_EQ(PlacesOf(heads.focused()), e["focused"]);
+}
+
 TEST(Summary, EqualsNumpyAndScipyOnTheSameRecords) {
   const Json oracle = ReadOracle("traces.json");
   for (const Json& group : oracle["groups"]) {
@@ -214,6 +242,7 @@ TEST(Summary, EqualsNumpyAndScipyOnTheSameRecords) {
     CompareRegression(report.regression(), e["regression"]);
     CompareCompensation(report.compensation(), e["compensation"]);
     CompareLearnedSinks(report, e["learned_sinks"]);
+    CompareHeads(report.heads(), e["heads"]);
   }
   std::cout << oracle["groups"].size() << " summaries, largest difference " << g_largest << "\n";
 }

@@ -1,6 +1,7 @@
-// What statistics cost: a forward pass that leaves a whole trace against one that takes norms and
-// cosines alone, on the same model and sample, interleaved, as a ratio of CPU time. Machines are
-// shared and noisy, so the ratio is what to read. Prints a Markdown table.
+// What statistics cost: a forward pass with attention sums against one that takes norms and cosines
+// alone, and one that describes heads as well against that with attention sums, on the same model
+// and sample, interleaved, as ratios of CPU time. Machines are shared and noisy, so the ratios are
+// what to read. Prints a Markdown table.
 //
 //   forward_bench MODEL_FOLDER [LENGTH...]
 #include <cstdio>
@@ -25,9 +26,10 @@ double ProcessSeconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-double TimeRun(const sinkd::Model& model, const sinkd::TokenIds& ids, bool attention) {
+double TimeRun(const sinkd::Model& model, const sinkd::TokenIds& ids,
+               const sinkd::TraceRequest& request) {
   const double begin = ProcessSeconds();
-  const auto traces = model.Run({&ids, 1}, {.attention = attention});
+  const auto traces = model.Run({&ids, 1}, request);
   if (!traces.ok()) {
     std::fprintf(stderr, "%s\n", traces.status().ToString().c_str());
     std::exit(1);
@@ -50,7 +52,9 @@ int main(int argc, char** argv) {
   std::vector<int> lengths;
   for (int i = 2; i < argc; ++i) lengths.push_back(std::atoi(argv[i]));
   if (lengths.empty()) lengths = {64, 512, 2048};
-  std::printf("| tokens | whole trace (s) | norms only (s) | ratio |\n|---|---|---|---|\n");
+  std::printf(
+      "| tokens | whole trace (s) | norms only (s) | ratio | with heads (s) | ratio to whole |\n"
+      "|---|---|---|---|---|---|\n");
   std::mt19937 random(1);
   for (const int length : lengths) {
     sinkd::TokenIds ids;
@@ -58,15 +62,17 @@ int main(int argc, char** argv) {
       ids.push_back(
           static_cast<int32_t>(random() % static_cast<uint32_t>((*model)->info().spec.vocabulary)));
     }
-    std::vector<double> with_trace, norms_only, ratio;
-    TimeRun(**model, ids, true);
+    std::vector<double> norms, attention, heads, attention_ratio, heads_ratio;
+    TimeRun(**model, ids, {.heads = true});
     for (int pair = 0; pair < (length > kLong ? kLongPairs : kPairs); ++pair) {
-      with_trace.push_back(TimeRun(**model, ids, true));
-      norms_only.push_back(TimeRun(**model, ids, false));
-      ratio.push_back(with_trace.back() / norms_only.back());
+      norms.push_back(TimeRun(**model, ids, {.attention = false}));
+      attention.push_back(TimeRun(**model, ids, {}));
+      heads.push_back(TimeRun(**model, ids, {.heads = true}));
+      attention_ratio.push_back(attention.back() / norms.back());
+      heads_ratio.push_back(heads.back() / attention.back());
     }
-    std::printf("| %d | %.3f | %.3f | %.3f |\n", length, Median(with_trace), Median(norms_only),
-                Median(ratio));
+    std::printf("| %d | %.3f | %.3f | %.3f | %.3f | %.3f |\n", length, Median(attention),
+                Median(norms), Median(attention_ratio), Median(heads), Median(heads_ratio));
   }
   return 0;
 }

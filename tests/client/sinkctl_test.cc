@@ -20,9 +20,10 @@ TEST_F(SinkctlTest, AlonePrintsShortHelp) {
 
 TEST_F(SinkctlTest, EveryCommandHasHelpWithAnExample) {
   for (const char* command :
-       {"models",  "families",     "plan",  "load",    "unload", "detect", "scores",    "levels",
-        "regress", "compensation", "rate",  "analyze", "align",  "pca",    "cluster",   "swap",
-        "steer",   "entropy",      "norms", "massive", "ablate", "health", "completion"}) {
+       {"models",  "families", "plan",    "load",         "unload", "detect",
+        "scores",  "levels",   "regress", "compensation", "rate",   "heads",
+        "analyze", "align",    "pca",     "cluster",      "swap",   "steer",
+        "entropy", "norms",    "massive", "ablate",       "health", "completion"}) {
     const ProcessResult result = RunProcess({SINKCTL_PATH, command, "--help"});
     EXPECT_EQ(result.exit_code, 0) << command;
     EXPECT_THAT(result.out, HasSubstr("Example")) << command;
@@ -251,6 +252,11 @@ TEST_F(SinkctlTest, PutsEveryParameterIntoTheSpec) {
                                     "--include-primary-position",
                                     "--include-primary",
                                     "--points",
+                                    "--heads",
+                                    "--dormant-mass",
+                                    "0.8",
+                                    "--dormant-value-share",
+                                    "0.4",
                                     "--bootstrap-samples",
                                     "12",
                                     "--seed",
@@ -274,7 +280,8 @@ TEST_F(SinkctlTest, PutsEveryParameterIntoTheSpec) {
             "first_tokens: 32 } "
             "levels { min_share: 0.1 top_tokens: 3 include_primary_position: true } "
             "regression { include_primary: true points: true } "
-            "compensation { bootstrap_samples: 12 seed: -9000000000 } portrait { samples: 4 }");
+            "compensation { bootstrap_samples: 12 seed: -9000000000 } portrait { samples: 4 } "
+            "heads { dormant_mass: 0.8 dormant_value_share: 0.4 }");
   EXPECT_THAT(server_.last_request_id(), StartsWith("sinkctl-"));
 }
 

@@ -1,5 +1,6 @@
 // Attention against the plain formula: a whole T x T softmax in float64.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
@@ -90,7 +91,7 @@ AttentionInput Random(const Case& c, int64_t samples, double size) {
   const auto random = [&](int64_t heads, int64_t channels) {
     return at::randn({rows, heads, channels});
   };
-  return {
+  AttentionInput input = {
       .q = random(c.heads, c.head_size) * size,
       .k = random(c.kv_heads, c.head_size),
       .v = random(c.kv_heads, c.value_size),
@@ -102,6 +103,8 @@ AttentionInput Random(const Case& c, int64_t samples, double size) {
       .chunk = c.chunk,
       .key_bias = c.bias ? at::randn({c.heads, 1}) * 0.05 * at::arange(c.positions) : at::Tensor(),
       .hidden = c.hidden ? HiddenKeys(c.positions) : at::Tensor()};
+  if (!c.hidden) input.tokens = at::randint(0, 9, {rows}, at::kInt);
+  return input;
 }
 
 double Difference(const at::Tensor& a, const at::Tensor& b) {
@@ -113,6 +116,26 @@ at::Tensor PlainOutput(const AttentionInput& input, const at::Tensor& weights) {
   const int64_t group = input.q.size(1) / input.k.size(1);
   const at::Tensor values = input.v.to(at::kDouble).transpose(0, 1).repeat_interleave(group, 0);
   return at::matmul(weights, values).transpose(0, 1).flatten(1);
+}
+
+// [H, kRowSums], of weights [H, T, T] in float64.
+at::Tensor PlainRows(const at::Tensor& weights, const at::Tensor& tokens) {
+  const at::Tensor visible = weights.gt(0).sum(2).to(at::kDouble);  // no weight is 0 for its size
+  const at::Tensor several = visible.gt(1).to(at::kDouble);
+  const at::Tensor shares = weights / weights.sum(2, /*keepdim=*/true);
+  const at::Tensor entropy = -at::xlogy(shares, shares).sum(2) / visible.clamp_min(2).log();
+  const at::Tensor same = tokens.unsqueeze(1).eq(tokens.unsqueeze(0)).to(at::kDouble).tril(-1);
+  return at::stack({(entropy * several).sum(1), (weights.amax(2) * several).sum(1),
+                    weights.diagonal(-1, 1, 2).sum(1), (weights * same).sum({1, 2})},
+                   1);
+}
+
+void ExpectRows(const AttentionSums& sums, const AttentionInput& input, const at::Tensor& weights,
+                double tolerance) {
+  ASSERT_EQ(sums.rows.defined(), input.tokens.defined());
+  if (!sums.rows.defined()) return;
+  const auto positions = static_cast<double>(weights.size(1));
+  EXPECT_LT(Difference(sums.rows[0], PlainRows(weights, input.tokens)), tolerance * positions);
 }
 
 void ExpectSums(const AttentionSums& sums, const at::Tensor& weights, double tolerance) {
@@ -142,9 +165,12 @@ TEST_P(AttentionOf, OneSampleIsTheWholeSoftmax) {
   Sums tap(kPrefix);
   EXPECT_LT(Difference(Attend(input, &tap, 0, 0), expected), kTolerance);
   ExpectSums(tap.only(), weights, kTolerance);
-  AttentionSums sums(1, input.q.size(1), input.q.size(0), kPrefix, input.sinks.defined(), at::kCPU);
+  ExpectRows(tap.only(), input, weights, kTolerance);
+  AttentionSums sums(1, input.q.size(1), input.q.size(0), kPrefix, input.sinks.defined(), at::kCPU,
+                     input.tokens.defined());
   EXPECT_LT(Difference(AttendInStrips(input, &sums), expected), kTolerance);
   ExpectSums(sums, weights, kTolerance);
+  ExpectRows(sums, input, weights, kTolerance);
 }
 
 at::Tensor Rounded(const at::Tensor& values) {
@@ -162,6 +188,7 @@ TEST_P(AttentionOf, NarrowNumbersIsTheWholeSoftmaxOfRoundedOnes) {
   Sums tap(kPrefix);
   const at::Tensor out = Attend(input, &tap, 0, 0);
   ExpectSums(tap.only(), weights, kTolerance);
+  ExpectRows(tap.only(), input, weights, kTolerance);
   // Weights are rounded before they meet the values: each by at most 2^-8 of itself.
   const at::Tensor bound = PlainOutput({.q = input.q, .k = input.k, .v = rounded.v.abs()}, weights);
   const at::Tensor excess = (out - PlainOutput(rounded, weights)).abs() - bound / 256;
@@ -296,6 +323,7 @@ TEST(Ways, FollowDeviceAndModel) {
 AttentionInput Rows(const AttentionInput& all, int64_t first, int64_t rows) {
   AttentionInput some = all;
   for (at::Tensor* each : {&some.q, &some.k, &some.v}) *each = each->narrow(0, first, rows);
+  if (all.tokens.defined()) some.tokens = all.tokens.narrow(0, first, rows);
   some.samples = 1;
   return some;
 }
@@ -329,6 +357,7 @@ TEST_P(ShortSamples, GetTogetherWhatEachGetsAlone) {
     compare(batch.only().self, alone.only().self);
     compare(batch.only().prefix, alone.only().prefix);
     compare(batch.only().sink_mass, alone.only().sink_mass);
+    compare(batch.only().rows, alone.only().rows);
     EXPECT_TRUE(!same || at::equal(got, expected)) << s;
   }
 }
@@ -364,6 +393,38 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ShortSamples,
                                            Case{"LearnedSinks", 64, 8, 2, 0, 0, true},
                                            Case{"LearnedSinksInAWindow", 200, 32, 4, 90, 0, true}),
                          [](const auto& instance) { return instance.param.name; });
+
+// Head 0 attends to all keys alike; head 1 gives the first key kShare times what each other gets.
+TEST(RowSums, OfPlantedHeadsAreKnown) {
+  constexpr int64_t kPositions = 150;
+  constexpr double kShare = 50;
+  at::Tensor q = at::zeros({kPositions, 2, 16}), k = at::zeros({kPositions, 2, 16});
+  q.select(1, 1).select(1, 0).fill_(std::log(kShare));
+  k[0].fill_(1);
+  const AttentionInput input{.q = q,
+                             .k = k,
+                             .v = at::randn({kPositions, 2, 16}),
+                             .tokens = at::full({kPositions}, 7, at::kInt)};
+  const at::Tensor before = at::arange(kPositions, at::kDouble);  // keys before each query
+  const auto after_first = [&](const at::Tensor& rows) {
+    return rows.narrow(0, 1, kPositions - 1).sum().item<double>();
+  };
+  const at::Tensor even = 1 / (before + 1);
+  const at::Tensor first = kShare / (kShare + before);
+  const at::Tensor other = 1 / (kShare + before);
+  const at::Tensor entropy =
+      -(first * first.log() + before * other * other.log()) / (before + 1).log();
+  const at::Tensor want =
+      at::tensor({double{kPositions - 1}, after_first(even), after_first(even),
+                  after_first(before * even), after_first(entropy), after_first(first),
+                  after_first(other) - other[1].item<double>() + first[1].item<double>(),
+                  after_first(first + (before - 1) * other)},
+                 at::kDouble);
+  Sums tap;
+  Attend(input, &tap, 0, 0);
+  EXPECT_LT(Difference(tap.only().rows.flatten(), want), 1e-6 * kPositions);
+  EXPECT_NEAR(tap.only().column[0][1][0].item<double>(), first.sum().item<double>(), 1e-4);
+}
 
 }  // namespace
 }  // namespace sinkd::testing

@@ -12,6 +12,7 @@ import pathlib
 import sys
 from collections import Counter
 
+import head_measures
 import numpy as np
 from scipy import stats
 
@@ -49,7 +50,7 @@ def make_attention(rng, layers, heads, tokens):
     return np.round(weights * 4096) / 4096
 
 
-def make_trace(states, attention, learned, mlp, prefix):
+def make_trace(states, attention, learned, mlp, prefix, ids):
     layers, tokens, _ = states.shape
     norm = np.linalg.norm(states, axis=-1)
     n = min(3, tokens)
@@ -63,7 +64,20 @@ def make_trace(states, attention, learned, mlp, prefix):
             "attention_sum": attention.sum(2).astype(np.float32),
             "attention_self": np.einsum("lhkk->lhk", attention).astype(np.float32),
             "prefix_attention_sum": attention[:, :, :p, :p].sum(2).astype(np.float32),
-            "learned_sink_mass": learned.mean(2).astype(np.float32)}
+            "learned_sink_mass": learned.mean(2).astype(np.float32),
+            **head_arrays(attention, ids)}
+
+
+def head_arrays(attention, ids):
+    """What heads are made of beside column sums. Entropies and largest weights go into records as they are."""
+    layers, heads, tokens, _ = attention.shape
+    rng = np.random.default_rng(layers * tokens)
+    patterns = head_measures.patterns_of(ids)
+    arrays = {"row_entropy": rng.random((layers, heads)) ** 4, "row_maximum": rng.random((layers, heads)),
+              "previous_attention": (attention * patterns["previous_token"]).sum((2, 3)),
+              "duplicate_attention": (attention * patterns["duplicate_token"]).sum((2, 3)),
+              "value_norm": rng.gamma(2, 3, (layers, heads, tokens))}
+    return {name: values.astype(np.float32) for name, values in arrays.items()}
 
 
 # ---- one record -----------------------------------------------------------------------------
@@ -162,6 +176,20 @@ def compensation(trace, alpha, p0, sinks):
     return {k: v.astype(np.float32).tolist() for k, v in curves.items()}
 
 
+def heads_of(trace, attention, facts, p0, sinks):
+    """None where no query lies past the primary sink."""
+    if p0 + 1 >= trace["positions"]:
+        return None
+    secondary = [s["position"] for s in sinks if s["kind"] == "secondary"]
+    means = {"entropy": trace["row_entropy"], "max_weight": trace["row_maximum"],
+             **head_measures.scores_of(attention, facts["token_ids"]),
+             **head_measures.attended(attention, trace["value_norm"].astype(np.float64), p0, secondary)}
+    if trace["learned_sink_mass"].size:
+        means["learned_sink"] = trace["learned_sink_mass"]
+    return {name: np.asarray(each, np.float32).ravel().tolist() for name, each in means.items()
+            if each is not None}
+
+
 def make_record(spec, trace, attention, learned, facts):
     p0, start, end = primary_and_window(trace["state_norm"], facts["chat_rendered"])
     threshold = spec["detection"]["cosine_threshold"]
@@ -175,6 +203,7 @@ def make_record(spec, trace, attention, learned, facts):
     return {"primary": primary, "window": [start, end], "sinks": sinks, "undecided": undecided,
             "sink_rate": sink_rate(spec, attention),
             "compensation": compensation(trace, alpha, p0, sinks),
+            "heads": heads_of(trace, attention, facts, p0, sinks),
             "learned_sink_mass": learned.mean((1, 2)).astype(np.float32).tolist()}
 
 
@@ -391,6 +420,22 @@ def learned_report(records):
     return {"samples": len(masses), "mass": np.mean(masses, axis=0).tolist()} if masses else None
 
 
+def head_report(spec, records, heads):
+    counted = [r["heads"] for r in records if r["heads"]]
+    means = {name: np.mean([each[name] for each in counted if name in each], axis=0)
+             for name in {name for each in counted for name in each}}
+    with_secondary = sum("secondary" in each for each in counted)
+    secondary = means.get("secondary_value", 0) * with_secondary / len(counted)
+    share = means["primary_value"] / (means["primary_value"] + secondary + means["rest_value"])
+    mass, most = spec["heads"]["dormant_mass"], spec["heads"]["dormant_value_share"]
+    flags = {"dormant": (means["primary"] > mass) & (share < most), "collapsed": means["entropy"] < 0.03,
+             "focused": means["max_weight"] > 0.9}
+    return {"samples": len(counted), "left_out": len(records) - len(counted),
+            "samples_with_secondary": with_secondary, "primary_value_share": share.tolist(),
+            "means": {name: values.tolist() for name, values in means.items()},
+            **{name: [divmod(int(at), heads) for at in np.flatnonzero(flag)] for name, flag in flags.items()}}
+
+
 def summarize(spec, samples):
     records = [s["record"] for s in samples]
     return {"samples": len(samples), "positions": sum(s["trace"]["positions"] for s in samples),
@@ -398,7 +443,8 @@ def summarize(spec, samples):
             "sink_rate": rate_report([r["sink_rate"] for r in records]),
             "levels": level_report(spec, samples), "regression": regression_points(spec, records),
             "compensation": compensation_report(spec, records),
-            "learned_sinks": learned_report(records)}
+            "learned_sinks": learned_report(records),
+            "heads": head_report(spec, records, samples[0]["trace"]["heads"])}
 
 
 # ---- groups ---------------------------------------------------------------------------------
@@ -409,7 +455,8 @@ def spec_of(**changes):
             "sink_rate": {"epsilon": 0.3, "positions": 64, "first_tokens": 0},
             "levels": {"min_share": 0.02, "top_tokens": 10, "include_primary_position": False},
             "regression": {"include_primary": False},
-            "compensation": {"bootstrap_samples": 40, "seed": 0}, "learned_sinks": False}
+            "compensation": {"bootstrap_samples": 40, "seed": 0}, "learned_sinks": False,
+            "heads": {"dormant_mass": 0.3, "dormant_value_share": 0.5}}
     for key, change in changes.items():
         spec[key] = spec[key] | change if isinstance(change, dict) else change
     return spec
@@ -420,10 +467,11 @@ def sample_of(rng, spec, layers, heads, tokens, sinks, tweak=None):
     attention = make_attention(rng, layers, heads, tokens)
     mlp = rng.gamma(3, 20, (layers, tokens))
     learned = rng.random((layers if spec["learned_sinks"] else 0, heads, tokens))
-    trace = make_trace(states, attention, learned, mlp, spec["sink_rate"]["first_tokens"])
+    ids = rng.integers(0, 12, tokens).tolist()
+    trace = make_trace(states, attention, learned, mlp, spec["sink_rate"]["first_tokens"], ids)
     if tweak:
         tweak(trace)
-    facts = {"token_ids": rng.integers(0, 12, tokens).tolist(),
+    facts = {"token_ids": ids,
              "chat_rendered": bool(rng.random() < 0.5), "bfloat16": bool(rng.random() < 0.5)}
     record = make_record(spec, trace, attention, learned, facts)
     listed = {k: v.ravel().tolist() if isinstance(v, np.ndarray) else v for k, v in trace.items()}

@@ -148,6 +148,20 @@ test('t-SNE maps and swap grids show what the studies found', async ({page, site
   await expect(page.getByText('Decision layer: block 11, seen at mlp out.')).toBeVisible();
 });
 
+// planted_runs.py: head h of block b attends (b + h) / 28 to the primary sink.
+test('heads are drawn by the number that is chosen', async ({page, site}) => {
+  await open(page, `${site}/#/runs/demo-a`);
+  const map = figure(page, 'Heads by primary sink');
+  await expect(map.locator('.hint')).toContainText('Largest in block 23, head 3: 0.9286.');
+  await map.locator('.keys').focus();
+  await page.keyboard.press('End');
+  await expect(map.locator('.readout')).toHaveText('block 23, head 3; primary sink 0.9286');
+  await page.getByRole('radio', {name: 'value share', exact: true}).check();
+  await expect(figure(page, 'Heads by value share').locator('.hint'))
+      .toContainText('Largest in block 23, head 3: 0.4643.');
+  await expect(page.getByText('1: 23.3').first()).toBeVisible();
+});
+
 test('every chart has a name and the same numbers as a table', async ({page, site}) => {
   await open(page, `${site}/#/runs/demo-a`);
   const charts = page.locator('figure.chart');

@@ -6,7 +6,7 @@ test('a long page lists its contents, and leads there by keyboard', async ({page
   const list = page.getByRole('navigation', {name: 'On this page'});
   await expect(list.getByRole('button')).toHaveText([
     'Levels', 'Scores', 'Norm against score and lifetime', 'Compensation', 'Sink rate',
-    'Learned sinks', 'One sample', 'Studies'
+    'Learned sinks', 'Heads', 'One sample', 'Studies'
   ]);
   await list.getByRole('button', {name: 'Studies'}).press('Enter');
   const heading = page.getByRole('heading', {name: 'Studies'});

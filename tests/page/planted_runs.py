@@ -187,6 +187,16 @@ def score_report():
                  records.ScoreStatistics(kind=records.SINK_KIND_NOISE, count=0, undefined=108)])
 
 
+def head_report(blocks=BLOCKS, heads=4):
+    """Head h of block b attends (b + h) / (blocks + heads) to the primary sink."""
+    primary = [(block + head) / (blocks + heads) for block in range(blocks) for head in range(heads)]
+    return records.HeadReport(
+        samples=98, left_out=2, samples_with_secondary=61, heads=heads, primary=primary,
+        entropy=[1 - each for each in primary], max_weight=primary, rest=[1 - each for each in primary],
+        secondary=[0.1] * len(primary), primary_value_share=[each / 2 for each in primary],
+        dormant=[records.HeadPlace(block=23, head=3)], collapsed=[records.HeadPlace(block=23, head=3)])
+
+
 def summary(name, level=None):
     counts = {key: n for key, n in LEVELS[name].items() if level is None or key[:2] == level}
     answer = runs.SummarizeRunsResponse(group=f"runs/{name}", runs=[f"runs/{name}"], run_count=1)
@@ -202,6 +212,7 @@ def summary(name, level=None):
             cells=[100] * 64, hits=[70] + [5] * 63))
         answer.summary.learned_sinks.MergeFrom(
             records.LearnedSinkReport(samples=99, mass=[0.1 + 0.01 * i for i in range(BLOCKS)]))
+        answer.summary.heads.MergeFrom(head_report())
         answer.summary.notes.append("kinds by the window rule")
     return answer
 

@@ -46,7 +46,7 @@ class Aio(unittest.IsolatedAsyncioTestCase):
 
     async def test_tables_are_those_of_the_blocking_client(self):
         with sinkd.connect(self.server.address) as blocking:
-            for name in ("scores", "levels", "regress", "compensation", "rate"):
+            for name in ("scores", "levels", "regress", "compensation", "rate", "heads"):
                 theirs = getattr(blocking, name)(PLANTED, samples()).to_pandas()
                 pd.testing.assert_frame_equal((await getattr(self.client, name)(PLANTED, samples())).to_pandas(), theirs)
             study = await self.client.study("norms", PLANTED, samples())

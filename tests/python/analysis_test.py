@@ -230,7 +230,7 @@ class Tables(ClientCase):
         self.check(frame, self.csv("scores", PLANTED, "--text", TEXT, "--all-positions", "--exclude-self"))
 
     def test_of_summaries(self):
-        for name in ("levels", "regress", "compensation", "rate"):
+        for name in ("levels", "regress", "compensation", "rate", "heads"):
             with self.subTest(name):
                 frame = getattr(self.client, name)(PLANTED, self.rows).to_pandas()
                 self.check(frame, self.csv(name, PLANTED, "-i", self.input))

@@ -63,6 +63,13 @@ Trace MakeTrace(const TokenIds& ids, const TraceRequest& request) {
         trace.attention_self.push_back(1.0F / static_cast<float>(k + 1));
       }
     }
+    for (int64_t h = 0; h < kHeads && request.heads; ++h) {
+      trace.row_entropy.push_back(1);
+      trace.row_maximum.push_back(0.5);
+      trace.previous_attention.push_back(0);
+      trace.duplicate_attention.push_back(0);
+      trace.value_norm.insert(trace.value_norm.end(), ids.size(), 2);
+    }
     for (int64_t h = 0; h < kHeads; ++h) {
       for (int64_t k = 0; k < trace.prefix; ++k) {
         trace.prefix_attention_sum.push_back(EvenAttention(k, trace.prefix));

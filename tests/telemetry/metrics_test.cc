@@ -208,12 +208,19 @@ TEST(Metrics, TellTheLatestRunOfEachModel) {
   metrics.RunSummarized("tiny", {.samples = 100,
                                  .secondary_sinks = 30,
                                  .secondary_sinks_per_1000_tokens = 1.5,
-                                 .primary_score_mean = 0.75});
+                                 .primary_score_mean = 0.75,
+                                 .dormant_heads = 12,
+                                 .collapsed_heads = 3,
+                                 .focused_heads = 0});
   metrics.RunSummarized("big", {.samples = 7, .secondary_sinks = 0});
   EXPECT_EQ(Value(metrics, "sinkd_run_samples{model=\"tiny\"}"), 100);
   EXPECT_EQ(Value(metrics, "sinkd_run_secondary_sinks{model=\"tiny\"}"), 30);
   EXPECT_EQ(Value(metrics, "sinkd_run_secondary_sinks_per_1000_tokens{model=\"tiny\"}"), 1.5);
   EXPECT_EQ(Value(metrics, "sinkd_run_primary_score_mean{model=\"tiny\"}"), 0.75);
+  EXPECT_EQ(Value(metrics, "sinkd_run_dormant_heads{model=\"tiny\"}"), 12);
+  EXPECT_EQ(Value(metrics, "sinkd_run_collapsed_heads{model=\"tiny\"}"), 3);
+  EXPECT_EQ(Value(metrics, "sinkd_run_focused_heads{model=\"tiny\"}"), 0);
+  EXPECT_EQ(Value(metrics, "sinkd_run_dormant_heads{model=\"big\"}"), std::nullopt);
   EXPECT_EQ(Value(metrics, "sinkd_run_secondary_sinks{model=\"big\"}"), 0);
   EXPECT_EQ(Value(metrics, "sinkd_run_primary_score_mean{model=\"big\"}"), std::nullopt);
 }

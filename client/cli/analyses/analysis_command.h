@@ -35,6 +35,7 @@ struct AnalysisCommand {
   bool takes_scores = false;     // takes the flags of the scores too
   bool needs_scores = false;     // works on scores
   bool shows_attention = false;  // shows a model's learned sinks and gates too
+  bool in_all = true;            // of `analyze --all`
   // Parameters that charts need; null: none.
   void (*ask_for_charts)(sinks::v1::AnalysisSpec& spec) = nullptr;
 

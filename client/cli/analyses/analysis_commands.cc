@@ -15,6 +15,7 @@ extern const AnalysisCommand kLevelsAnalysis;
 extern const AnalysisCommand kRegressionAnalysis;
 extern const AnalysisCommand kCompensationAnalysis;
 extern const AnalysisCommand kSinkRateAnalysis;
+extern const AnalysisCommand kHeadsAnalysis;
 
 const AnalysisCommand kDetectAnalysis = {
     .name = "detect",
@@ -30,9 +31,9 @@ namespace {
 
 namespace v1 = ::sinks::v1;
 
-constexpr const AnalysisCommand* kAnalyses[] = {&kDetectAnalysis,       &kScoresAnalysis,
-                                                &kLevelsAnalysis,       &kRegressionAnalysis,
-                                                &kCompensationAnalysis, &kSinkRateAnalysis};
+constexpr const AnalysisCommand* kAnalyses[] = {
+    &kDetectAnalysis,       &kScoresAnalysis,   &kLevelsAnalysis, &kRegressionAnalysis,
+    &kCompensationAnalysis, &kSinkRateAnalysis, &kHeadsAnalysis};
 
 const google::protobuf::FieldDescriptor* FieldOf(const AnalysisCommand& command) {
   return v1::AnalysisSpec::descriptor()->FindFieldByName(std::string(command.field));

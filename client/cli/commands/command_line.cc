@@ -168,9 +168,11 @@ void AddAnalysisCommands(CLI::App& app, Invocation& invocation) {
       ->add_flag_callback(
           "--all",
           [&options] {
-            options.sections.insert(AnalysisCommands().begin(), AnalysisCommands().end());
+            for (const AnalysisCommand* each : AnalysisCommands()) {
+              if (each->in_all) options.sections.insert(each);
+            }
           },
-          "All of them")
+          "All of them but heads, whose records are large")
       ->group(group);
   AddAnalysisFlags(*analyze, AnalysisCommands(), options);
   analyze->footer(fmt::format(

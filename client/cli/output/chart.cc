@@ -131,18 +131,20 @@ std::string Sparkline(std::span<const float> values, double maximum, int width, 
 }
 
 std::string RenderHeatMap(const HeatMap& map, int width, int height, bool unicode) {
-  if (map.x_count <= 0 || map.y_maximum <= 0) return {};
+  const int y_count = map.y_maximum - map.y_minimum + 1;
+  if (map.x_count <= 0 || y_count <= 0) return {};
   const int margin = 10;
   // Wide enough to read, and every x as wide as the others.
   const int room = std::max(10, width - margin - 2);
   const int per_cell = (map.x_count + room - 1) / room;
   const int columns = (map.x_count + per_cell - 1) / per_cell;
   const int stretch = std::clamp(room / columns, 1, 2);
-  const int rows = std::min(height, map.y_maximum);
+  const int rows = std::min(height, y_count);
   std::vector<double> grid(static_cast<size_t>(columns * rows), 0.0);
   for (size_t i = 0; i < map.places.size(); ++i) {
     const int column = std::clamp(map.places[i].first / per_cell, 0, columns - 1);
-    const int row = std::clamp((map.places[i].second - 1) * rows / map.y_maximum, 0, rows - 1);
+    const int y = map.places[i].second - map.y_minimum;
+    const int row = std::clamp(y * rows / y_count, 0, rows - 1);
     grid[static_cast<size_t>(row * columns + column)] += map.weights[i];
   }
   const double most = *std::max_element(grid.begin(), grid.end());
@@ -154,7 +156,7 @@ std::string RenderHeatMap(const HeatMap& map, int width, int height, bool unicod
       for (int i = 0; i < stretch; ++i) cells += (unicode ? kShades : kAsciiShades)[step];
     }
     const bool labelled = row == rows - 1 || row == 0 || row == rows / 2;
-    const int y = (row * map.y_maximum + rows - 1) / rows + 1;
+    const int y = (row * y_count + rows - 1) / rows + map.y_minimum;
     chart += Row(margin - 2, labelled ? std::to_string(y) : "", cells, unicode);
   }
   return chart + BottomAxis(margin - 2, columns * stretch, "0", std::to_string(map.x_count - 1),

@@ -20,8 +20,9 @@ std::string Bar(double value, double maximum, int width, bool unicode);
 std::string Sparkline(std::span<const float> values, double maximum, int width, bool unicode);
 
 struct HeatMap {
-  int x_count = 0;                          // columns of the map, x = 0 .. x_count - 1
-  int y_maximum = 0;                        // y = 1 .. y_maximum, upwards
+  int x_count = 0;    // columns of the map, x = 0 .. x_count - 1
+  int y_minimum = 1;  // y = y_minimum .. y_maximum, upwards
+  int y_maximum = 0;
   std::vector<std::pair<int, int>> places;  // (x, y) of each entry
   std::vector<double> weights;              // of each entry
   std::string x_title;

@@ -136,6 +136,9 @@ class Client:
     def rate(self, model: str | models_pb2.Model, samples: Any, **fields: Any) -> Analysis:
         return self._shortcut("rate", model, samples, fields)
 
+    def heads(self, model: str | models_pb2.Model, samples: Any, **fields: Any) -> Analysis:
+        return self._shortcut("heads", model, samples, fields)
+
     async def study(
         self,
         kind: str,

@@ -312,6 +312,7 @@ ANALYSES: dict[str, tuple[tuple[str, ...], str]] = {
     "regress": (("regression", "scores"), "fits"),
     "compensation": (("compensation",), "blocks"),
     "rate": (("sink_rate",), "rates"),
+    "heads": (("heads",), "head_means"),
     "analyze": ((), "sinks"),
 }
 PORTRAITS = 10  # samples that come with their text, where none or another number was asked for

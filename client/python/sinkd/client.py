@@ -153,6 +153,10 @@ class Client:
         """Gu et al.'s sink rate by position; fields are those of SinkRateParameters too."""
         return self._shortcut("rate", model, samples, fields)
 
+    def heads(self, model: str | models_pb2.Model, samples: Any, **fields: Any) -> Analysis:
+        """What each head does; fields are those of HeadParameters too."""
+        return self._shortcut("heads", model, samples, fields)
+
     # Studies, runs, audits.
 
     def study(

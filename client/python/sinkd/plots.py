@@ -10,6 +10,7 @@ from sinks.v1 import mechanism_pb2 as studies
 from sinks.v1 import records_pb2 as records
 
 from sinkd.fields import word
+from sinkd.tables import HEAD_MEASURES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -119,13 +120,35 @@ def heads(
             value = chunk.values[head * chunk.positions + at]
             by_block.setdefault(chunk.block, {})[chunk.first_head + head] = value
     rows = [[of[head] for head in sorted(of)] for _, of in sorted(by_block.items())]
+    return _by_head(rows, ax, "attention", f"attention to position {at}", most=1)
+
+
+def head_means(summary: records.Summary, ax: Axes | None, *, measure: str = "primary") -> Axes:
+    """One column of the table, block by head; blocks are those that have attention."""
+    report = summary.heads
+    if measure not in HEAD_MEASURES:
+        raise ValueError(f"measure is one of {', '.join(HEAD_MEASURES)}, not {measure!r}")
+    values = getattr(report, measure)
+    if not values:
+        raise ValueError(f"the summary has no {measure} of heads to draw")
+    rows = [list(values[at : at + report.heads]) for at in range(0, len(values), report.heads)]
+    return _by_head(rows, ax, measure, f"heads by {measure}")
+
+
+def _by_head(rows: list[list[float]], ax: Axes | None, label: str, title: str, most: float | None = None) -> Axes:
     ax = _axes(ax)
-    image = ax.imshow(rows, aspect="auto", origin="lower", vmin=0, vmax=1, cmap="viridis")
-    ax.figure.colorbar(image, ax=ax, label="attention")
-    return _labelled(ax, "head", "block", f"attention to position {at}")
+    image = ax.imshow(rows, aspect="auto", origin="lower", vmin=0, vmax=most, cmap="viridis")
+    ax.figure.colorbar(image, ax=ax, label=label)
+    return _labelled(ax, "head", "block", title)
 
 
-SUMMARIES: dict[str, Callable[..., Axes]] = {"levels": levels, "fits": fits, "blocks": blocks, "rates": rates}
+SUMMARIES: dict[str, Callable[..., Axes]] = {
+    "levels": levels,
+    "fits": fits,
+    "blocks": blocks,
+    "rates": rates,
+    "head_means": head_means,
+}
 STUDIES: dict[str, Callable[..., Axes]] = {"norms": norms, "entropy": entropy}
 
 

@@ -126,7 +126,7 @@ class Summary(Result):
         return f"<Summary of {self.message.samples} samples: {', '.join(self.tables) or 'no reports'}>"
 
     def plot(self, table: str | None = None, *, ax: Axes | None = None, **options: Any) -> Axes:
-        """A picture of a table; `fits` takes y="score" or "lifetime"."""
+        """A picture of a table; `fits` takes y="score" or "lifetime", `head_means` measure=, one of its columns."""
         name = table or next(iter(self._tables()))
         if name not in self._tables():
             raise ValueError(f"there is no table {name!r}; there are {', '.join(self._tables())}")
@@ -140,7 +140,13 @@ class Summary(Result):
         }
 
 
-REPORTS = {"levels": "levels", "fits": "regression", "blocks": "compensation", "rates": "sink_rate"}
+REPORTS = {
+    "levels": "levels",
+    "fits": "regression",
+    "blocks": "compensation",
+    "rates": "sink_rate",
+    "head_means": "heads",
+}
 
 
 class Study(Result):

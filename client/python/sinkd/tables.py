@@ -189,6 +189,26 @@ def _rates(summary: records.Summary) -> Iterator[Row]:
         yield {"position": at, "rate": rate if cells else None, "hits": hits, "cells": cells}, ()
 
 
+HEAD_MEASURES = (
+    "entropy max_weight primary secondary rest learned_sink previous_token duplicate_token first_token "
+    "primary_value secondary_value rest_value primary_value_share gate"
+).split()
+HEAD_FLAGS = ("dormant", "collapsed", "focused")
+
+
+def _head_means(summary: records.Summary) -> Iterator[Row]:
+    report = summary.heads
+    flagged = {flag: {(each.block, each.head) for each in getattr(report, flag)} for flag in HEAD_FLAGS}
+    for at in range(len(report.entropy)):
+        place, head = divmod(at, report.heads)
+        block = summary.attention_blocks[place] if summary.attention_blocks else place
+        row: dict[str, Any] = {"block": block, "head": head}
+        for name in HEAD_MEASURES:
+            values = getattr(report, name)
+            row[name] = values[at] if at < len(values) else None
+        yield row | {flag: (block, head) in of for flag, of in flagged.items()}, ()
+
+
 def _rows(path: str) -> Callable[[Message], Iterator[Row]]:
     """A row an element of a repeated field."""
 
@@ -231,7 +251,7 @@ RECORD_TABLES = {
         _one,
     ),
 }
-# Of summaries: a row a level and kind, a fit, a block, a position.
+# Of summaries: a row a level and kind, a fit, a block, a position, a head.
 SUMMARY_TABLES = {
     "levels": Table("l_start lifetime kind count", (records.LevelCount,), _rows("levels.counts")),
     "fits": Table(
@@ -253,6 +273,14 @@ SUMMARY_TABLES = {
         _blocks,
     ),
     "rates": Table("position:int64 rate:float64? hits:int64 cells:int64", (), _rates),
+    "head_means": Table(
+        "block:int64 head:int64 "
+        + " ".join(f"{name}:float64?" for name in HEAD_MEASURES)
+        + " "
+        + " ".join(f"{flag}:bool" for flag in HEAD_FLAGS),
+        (),
+        _head_means,
+    ),
 }
 
 

@@ -103,6 +103,9 @@ class Strips {
         scores.add_(mask);
       }
       const at::Tensor weights = Share(scores, heads, first, first_key);
+      if (sums_ != nullptr && sums_->rows.defined()) {
+        AddRows(weights.unflatten(0, {samples_, -1}), heads.first_query_head, first, first_key);
+      }
       const at::Tensor mixed = Product(weights.view({kv_heads, group * queries, keys}),
                                        heads.v.narrow(1, first_key, keys));
       out.narrow(1, first, queries)
@@ -117,6 +120,26 @@ class Strips {
     if (input_.window > 0) first = std::max<int64_t>(0, first_query - input_.window + 1);
     if (input_.chunk > 0) first = std::max(first, first_query - first_query % input_.chunk);
     return first;
+  }
+
+  // `weights` [S, heads, queries, keys], to the sums of rows.
+  void AddRows(const at::Tensor& weights, int64_t first_head, int64_t first_query,
+               int64_t first_key) const {
+    const int64_t queries = weights.size(2);
+    const int64_t keys = weights.size(3);
+    const at::Tensor tokens = input_.tokens.view({samples_, positions_});
+    const at::Tensor same = tokens.narrow(1, first_query, queries)
+                                .unsqueeze(2)
+                                .eq(tokens.narrow(1, first_key, keys).unsqueeze(1))
+                                .to(at::kFloat)
+                                .tril_(first_query - first_key - 1);
+    const at::Tensor query = at::arange(first_query, first_query + queries, weights.options());
+    at::Tensor visible = query + 1;
+    if (input_.window > 0) visible = visible.clamp_max(static_cast<double>(input_.window));
+    if (input_.chunk > 0) {
+      visible = at::minimum(visible, query.remainder(static_cast<double>(input_.chunk)) + 1);
+    }
+    sums_->AddRows(weights, same, visible, first_head, first_query, first_key);
   }
 
   // a b, [n, rows, columns]. By the sample's length alone, so that it gets the same with and
@@ -243,6 +266,7 @@ at::Tensor AttendBy(const AttentionWay& way, const AttentionInput& input, Attent
     case AttentionWay::Kind::kFusedOnCpu:
       return FuseAttention(input, sums);
     case AttentionWay::Kind::kTwoCalls:
+      if (sums != nullptr && sums->rows.defined()) break;  // those are of whole weights
       if (input.q.size(0) < kFewestForCalls * input.samples) break;
       if (!FaultOf(*way.call, input.q.device()).empty()) break;
       return AttendByCalls(*way.call, input, sums);
@@ -259,7 +283,13 @@ at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t bl
   std::optional<AttentionSums> sums;
   if (observer != nullptr && observer->WantsAttention(block)) {
     sums.emplace(input.samples, input.q.size(1), input.q.size(0) / input.samples,
-                 observer->AttentionPrefix(), input.sinks.defined(), input.q.device());
+                 observer->AttentionPrefix(), input.sinks.defined(), input.q.device(),
+                 input.tokens.defined());
+  }
+  if (sums && input.window != 1) {
+    const int64_t positions = input.q.size(0) / input.samples;
+    const int64_t chunk = input.chunk > 0 ? input.chunk : positions;
+    sums->choosing = positions - (positions + chunk - 1) / chunk;
   }
   AttentionSums* const wanted = sums ? &*sums : nullptr;
   at::Tensor out = AttendBy(WayOf(TraitsOf(input)), input, wanted);

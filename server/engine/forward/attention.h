@@ -29,6 +29,7 @@ struct AttentionInput {
   at::Tensor key_bias;  // [H, T] float32: added to the scores of a key; or undefined
   at::Tensor
       hidden;  // [T] float32: -inf for a key that only its own query sees, else 0; or undefined
+  at::Tensor tokens;    // [S T] int32: ids, for row sums; or undefined: none are wanted
   bool narrow = false;  // products may be of q, k, weights and v rounded to bfloat16
 };
 

@@ -15,6 +15,7 @@
 #include "server/engine/forward/norm.h"
 #include "server/engine/forward/piece_sizes.h"
 #include "server/engine/forward/round_activations.h"
+#include "server/engine/forward/value_norms.h"
 
 namespace sinkd {
 
@@ -211,6 +212,11 @@ at::Tensor BlockPass::Gate(const at::Tensor& qkv) const {
 
 at::Tensor BlockPass::Mixed(const Projected& projected) const {
   const auto at_block = static_cast<size_t>(block_);
+  const at::Tensor tokens = observer_.WantsAttention(block_) ? observer_.Tokens() : at::Tensor();
+  if (tokens.defined()) {
+    observer_.OnValueNorms(block_, group_.first_row,
+                           ValueNorms(projected.v, w_.output, spec_.heads));
+  }
   const auto attend = [&](int64_t s, int64_t samples) {
     const auto rows = [&](const at::Tensor& all) {
       return all.narrow(0, group_.begin(s), samples * group_.length(s));
@@ -228,6 +234,10 @@ at::Tensor BlockPass::Mixed(const Projected& projected) const {
         .chunk = spec_.chunk.empty() ? 0 : spec_.chunk[at_block],
         .key_bias = KeyBias(spec_.distance_bias, scale, group_.length(s), projected.q.options()),
         .hidden = {},
+        .tokens =
+            tokens.defined()
+                ? rows(tokens.narrow(0, group_.first_row, group_.rows())).to(projected.q.device())
+                : at::Tensor(),
         .narrow =
             w_.qkv.scalar_type() == at::kBFloat16 && NarrowsAttention(projected.q.device().type())};
     const AttentionEditor edits = editor_ == nullptr ? AttentionEditor() : editor_->Attention(s);

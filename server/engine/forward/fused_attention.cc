@@ -191,8 +191,15 @@ SINKD_AVX512 float Largest(const Strip& strip, int64_t row, const Visible& keys)
   return _mm512_reduce_max_ps(largest);
 }
 
-// Replaces scores of a block's row by 2^(factor score - shift), and returns their sums by lane.
-SINKD_AVX512 inline __m512 PowersOfBlock(float* scores, __m512 factor, __m512 shift) {
+// Of a row, the sum of 2^x and that of x 2^x, of which the entropy is made; by lane.
+struct Sums {
+  __m512 powers, products;
+};
+
+// Replaces scores of a block's row by 2^(factor score - shift), and adds to their sums.
+template <bool kProducts>
+SINKD_AVX512 inline void PowersOfBlock(float* scores, __m512 factor, __m512 shift, Sums& sums) {
+  constexpr float kNone = -200;  // 2^kNone is 0
   __m512 sum = _mm512_setzero_ps();
 #pragma GCC unroll 4
   for (int64_t v = 0; v < kKeys; v += kLanes) {
@@ -200,33 +207,63 @@ SINKD_AVX512 inline __m512 PowersOfBlock(float* scores, __m512 factor, __m512 sh
     const __m512 power = Exp2(x);
     _mm512_storeu_ps(scores + v, power);
     sum = _mm512_add_ps(sum, power);
+    if (kProducts) {
+      const __m512 finite = _mm512_max_ps(x, _mm512_set1_ps(kNone));
+      sums.products = _mm512_fmadd_ps(power, finite, sums.products);
+    }
   }
-  return sum;
+  sums.powers = _mm512_add_ps(sums.powers, sum);
 }
 
 // The same, with 0 where a key is not seen.
-SINKD_AVX512 __m512 PowersOfEdge(float* scores, __m512 factor, __m512 shift, const Visible& keys,
-                                 int64_t key) {
+template <bool kProducts>
+SINKD_AVX512 void PowersOfEdge(float* scores, __m512 factor, __m512 shift, const Visible& keys,
+                               int64_t key, Sums& sums) {
   for (int64_t v = 0; v < kKeys; v += kLanes) {
     const __m512 x = _mm512_loadu_ps(scores + v);
     _mm512_storeu_ps(scores + v,
                      _mm512_mask_mov_ps(_mm512_set1_ps(-kInfinity), Seen(keys, key + v), x));
   }
-  return PowersOfBlock(scores, factor, shift);
+  PowersOfBlock<kProducts>(scores, factor, shift, sums);
 }
 
-// Of a whole row, with the sum of all.
-SINKD_AVX512 float Powers(const Strip& strip, int64_t row, const Visible& keys, float factor,
-                          float shift) {
+struct RowPowers {
+  float sum;
+  float products;  // sum of x 2^x, where asked for
+};
+
+// Of a whole row, with the sums of all.
+template <bool kProducts>
+SINKD_AVX512 RowPowers Powers(const Strip& strip, int64_t row, const Visible& keys, float factor,
+                              float shift) {
   const __m512 factors = _mm512_set1_ps(factor);
   const __m512 shifts = _mm512_set1_ps(shift);
-  __m512 sum = _mm512_setzero_ps();
+  Sums sums = {_mm512_setzero_ps(), _mm512_setzero_ps()};
   for (int64_t b = 0; b < strip.blocks; ++b) {
     float* const scores = strip.Row(b, row);
     const int64_t key = strip.Key(b);
-    const bool whole = keys.first <= key && keys.last >= key + kKeys - 1;
-    sum = _mm512_add_ps(sum, whole ? PowersOfBlock(scores, factors, shifts)
-                                   : PowersOfEdge(scores, factors, shifts, keys, key));
+    if (keys.first <= key && keys.last >= key + kKeys - 1) {
+      PowersOfBlock<kProducts>(scores, factors, shifts, sums);
+    } else {
+      PowersOfEdge<kProducts>(scores, factors, shifts, keys, key, sums);
+    }
+  }
+  return {_mm512_reduce_add_ps(sums.powers), _mm512_reduce_add_ps(sums.products)};
+}
+
+// The sum of a row's powers at keys of one token; `tokens` of all keys.
+SINKD_AVX512 float PowersOfToken(const Strip& strip, int64_t row, const int32_t* tokens,
+                                 int32_t token) {
+  const __m512i wanted = _mm512_set1_epi32(token);
+  __m512 sum = _mm512_setzero_ps();
+  for (int64_t b = 0; b < strip.blocks; ++b) {
+    const float* const powers = strip.Row(b, row);
+    const int32_t* const keys = tokens + strip.Key(b);
+#pragma GCC unroll 4
+    for (int64_t v = 0; v < kKeys; v += kLanes) {
+      const __mmask16 same = _mm512_cmpeq_epi32_mask(_mm512_loadu_si512(keys + v), wanted);
+      sum = _mm512_mask_add_ps(sum, same, sum, _mm512_loadu_ps(powers + v));
+    }
   }
   return _mm512_reduce_add_ps(sum);
 }
@@ -337,7 +374,7 @@ class Fused {
     Allocate(most);
     for (first_pair_ = 0; first_pair_ < pairs; first_pair_ += most) {
       const int64_t some = std::min(most, pairs - first_pair_);
-      for (const at::Tensor& each : {columns_, prefixes_, masses_}) each.zero_();
+      for (const at::Tensor& each : {columns_, prefixes_, masses_, rows_}) each.zero_();
       ForEach(some * blocks_, [this](int64_t task, int) { Pack(task); });
       ForEach(some * group_ * parts_,
               [this](int64_t task, int thread) { Attend(task, Scratch(thread)); });
@@ -369,9 +406,14 @@ class Fused {
     prefix_ = sums_ == nullptr ? 0 : sums_->prefix.size(2);
     prefixes_ = parts(prefix_);
     masses_ = parts(1);
+    const bool wanted = sums_ != nullptr && sums_->rows.defined();
+    rows_ = parts(wanted ? int64_t{kRowSums} : 0);
     const int64_t beyond = blocks_ * kKeys - positions_;
     if (input_.key_bias.defined()) bias_ = at::constant_pad_nd(input_.key_bias, {0, beyond});
     if (input_.hidden.defined()) hidden_ = at::constant_pad_nd(input_.hidden, {0, beyond});
+    if (wanted) {
+      tokens_ = at::constant_pad_nd(input_.tokens.view({samples_, positions_}), {0, beyond}, -1);
+    }
   }
 
   void AddSums(int64_t pairs) const {
@@ -383,6 +425,7 @@ class Fused {
     add(columns_, sums_->column, positions_);
     add(prefixes_, sums_->prefix, prefix_);
     if (sums_->sink_mass.defined()) add(masses_, sums_->sink_mass, 1);
+    if (tokens_.defined()) add(rows_, sums_->rows, kRowSums);
   }
 
   Room Scratch(int thread) const {
@@ -499,16 +542,44 @@ class Fused {
     double mass = 0;
     for (int64_t i = 0; i < strip.rows; ++i) {
       const Visible keys = KeysOf(strip.first_query + i);
-      const float largest = std::max(Largest(strip, i, keys) * scale * kLog2E, sink);
+      const float of_keys = Largest(strip, i, keys) * scale * kLog2E;
+      const float largest = std::max(of_keys, sink);
       const float of_sink = std::exp2(sink - largest);
-      room.factors[i] = 1 / (Powers(strip, i, keys, scale * kLog2E, largest) + of_sink);
+      const RowPowers powers = tokens_.defined()
+                                   ? Powers<true>(strip, i, keys, scale * kLog2E, largest)
+                                   : Powers<false>(strip, i, keys, scale * kLog2E, largest);
+      room.factors[i] = 1 / (powers.sum + of_sink);
       mass += static_cast<double>(of_sink * room.factors[i]);
+      if (!tokens_.defined()) continue;
+      AddRow(place, strip, i, keys, powers, std::exp2(of_keys - largest), room.factors[i]);
     }
     for (int64_t b = 0; b < strip.blocks; ++b) {
       std::fill(strip.Row(b, strip.rows), strip.Row(b, queries_), 0.0F);
     }
     masses_.data_ptr<double>()[place.task] += mass;
     if (sums_ != nullptr) Show(place, strip, room);
+  }
+
+  // The sums of one query, of its powers and the factor that makes weights of them.
+  void AddRow(const Place& place, const Strip& strip, int64_t i, const Visible& keys,
+              const RowPowers& powers, float largest, float factor) const {
+    double* const sums = rows_.data_ptr<double>() + place.task * kRowSums;
+    const int64_t query = strip.first_query + i;
+    const auto power = [&](int64_t key) {
+      const int64_t at = key - strip.first_block * kKeys;
+      return strip.Row(at / kKeys, i)[at % kKeys];
+    };
+    const int64_t visible = keys.last - keys.first + 1;
+    if (visible > 1 && powers.sum > 0) {
+      const float entropy = std::log(powers.sum) - powers.products / (powers.sum * kLog2E);
+      sums[kRowEntropy] += static_cast<double>(entropy / std::log(static_cast<float>(visible)));
+      sums[kRowMaximum] += static_cast<double>(largest * factor);
+    }
+    if (visible > 1) sums[kRowPrevious] += static_cast<double>(power(query - 1) * factor);
+    const int32_t* const tokens =
+        tokens_.const_data_ptr<int32_t>() + place.sample * tokens_.size(1);
+    const float same = PowersOfToken(strip, i, tokens, tokens[query]) - power(query);
+    sums[kRowDuplicate] += static_cast<double>(same * factor);
   }
 
   // Weights of queries for themselves, and sums over the first ones.
@@ -552,12 +623,13 @@ class Fused {
   const int64_t size_, padded_, values_;
   const int64_t blocks_, queries_, group_, parts_;
   int64_t prefix_ = 0;
-  int64_t first_pair_ = 0;                  // of sample and key head, of those at once
-  at::Tensor out_;                          // [S T, H E]
-  at::Tensor k_, v_;                        // [pairs, blocks, kKeys keys]
-  at::Tensor scores_;                       // of each thread, its Room
-  at::Tensor columns_, prefixes_, masses_;  // [pairs, group, parts, keys | P | 1]
-  at::Tensor bias_, hidden_;                // [H, blocks kKeys], [blocks kKeys]; or undefined
+  int64_t first_pair_ = 0;                         // of sample and key head, of those at once
+  at::Tensor out_;                                 // [S T, H E]
+  at::Tensor k_, v_;                               // [pairs, blocks, kKeys keys]
+  at::Tensor scores_;                              // of each thread, its Room
+  at::Tensor columns_, prefixes_, masses_, rows_;  // [pairs, group, parts, keys | P | 1 | RowSum]
+  at::Tensor bias_, hidden_;  // [H, blocks kKeys], [blocks kKeys]; or undefined
+  at::Tensor tokens_;         // [S, blocks kKeys] where row sums are wanted
 };
 
 // Whether oneDNN has a small product of bfloat16 for what ONEDNN_MAX_CPU_ISA allows; asking it to

@@ -139,7 +139,7 @@ absl::StatusOr<std::vector<Trace>> Model::Run(std::span<const TokenIds> batch,
     const c10::InferenceMode inference;
     const at::Device device = internals_->outer.embedding.device();
     const PackedBatch packed = Pack(batch, device);
-    TraceBuilder builder(info_.spec, request, packed.offsets, device);
+    TraceBuilder builder(info_.spec, request, packed.offsets, device, packed.ids);
     SINKD_RETURN_IF_ERROR(internals_->decoder.Forward(packed, builder, stop));
     traces = builder.Finish();
     return absl::OkStatus();

@@ -27,6 +27,12 @@ class TapGroup final : public TapObserver {
     return std::any_of(observers_.begin(), observers_.end(),
                        [&](const TapObserver* each) { return each->WantsAttention(block); });
   }
+  at::Tensor Tokens() const override {
+    for (const TapObserver* each : observers_) {
+      if (at::Tensor tokens = each->Tokens(); tokens.defined()) return tokens;
+    }
+    return {};
+  }
   int64_t AttentionPrefix() const override {
     int64_t most = 0;
     for (const TapObserver* each : observers_) most = std::max(most, each->AttentionPrefix());
@@ -35,6 +41,11 @@ class TapGroup final : public TapObserver {
   void OnAttention(int64_t block, int64_t first_sample, const AttentionSums& sums) override {
     for (TapObserver* each : observers_) {
       if (each->WantsAttention(block)) each->OnAttention(block, first_sample, sums);
+    }
+  }
+  void OnValueNorms(int64_t block, int64_t first_row, const at::Tensor& norms) override {
+    for (TapObserver* each : observers_) {
+      if (each->Tokens().defined()) each->OnValueNorms(block, first_row, norms);
     }
   }
   void OnGates(int64_t block, int64_t first_row, const at::Tensor& gates) override {

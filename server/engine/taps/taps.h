@@ -30,6 +30,10 @@ class TapObserver {
 
   virtual bool WantsAttention(int64_t /*block*/) const { return false; }
 
+  // Ids of the packed batch, [N] int32: row sums and norms of values are wanted wherever attention
+  // is. Undefined: they are not.
+  virtual at::Tensor Tokens() const { return {}; }
+
   // P: of how many first positions the weights are also summed by themselves.
   virtual int64_t AttentionPrefix() const { return 0; }
 
@@ -37,6 +41,11 @@ class TapObserver {
   // They may be kept.
   virtual void OnAttention(int64_t /*block*/, int64_t /*first_sample*/,
                            const AttentionSums& /*sums*/) {}
+
+  // Of a block whose attention is wanted, with Tokens: ||W_o v|| of the values of each head, of its
+  // part of the output projection, for positions as OnRows counts them. [rows, heads] float32
+  virtual void OnValueNorms(int64_t /*block*/, int64_t /*first_row*/, const at::Tensor& /*norms*/) {
+  }
 
   // Of a block whose attention is gated and wanted: the mean of a head's gate over its channels,
   // for queries as OnRows counts them. [rows, heads] float32

@@ -27,7 +27,8 @@ at::Tensor OutlierRatios(const at::Tensor& sizes) {
 }  // namespace
 
 TraceBuilder::TraceBuilder(const DecoderSpec& spec, const TraceRequest& request,
-                           const std::vector<int64_t>& offsets, const at::Device& device)
+                           const std::vector<int64_t>& offsets, const at::Device& device,
+                           const at::Tensor& ids)
     : layers_(spec.blocks), heads_(spec.heads), request_(request) {
   const at::TensorOptions options = at::TensorOptions().dtype(at::kFloat).device(device);
   state_norm_ = at::zeros({layers_, offsets.back()}, options);
@@ -35,6 +36,10 @@ TraceBuilder::TraceBuilder(const DecoderSpec& spec, const TraceRequest& request,
   outlier_ = at::zeros({offsets.back()}, options);
   if (request_.attention && spec.attention_gate) {
     gates_ = at::zeros({layers_, heads_, offsets.back()}, options);
+  }
+  if (request_.attention && request_.heads) {
+    tokens_ = ids.to(at::kInt);
+    value_norm_ = at::zeros({layers_, heads_, offsets.back()}, options);
   }
   for (int64_t l = 0; l < std::ssize(spec.mixer); ++l) {
     if (spec.Attends(l)) attention_blocks_.push_back(static_cast<int32_t>(l));
@@ -50,8 +55,12 @@ TraceBuilder::TraceBuilder(const DecoderSpec& spec, const TraceRequest& request,
     equals.attention_sum = zeros(heads_, length);
     equals.attention_self = zeros(heads_, length);
     equals.prefix_sum = zeros(heads_, std::min(request_.prefix, length));
+    const at::TensorOptions wide = options.dtype(at::kDouble);
+    if (request_.heads) {
+      equals.rows = at::zeros({of.samples, layers_, heads_, int64_t{kRowSums}}, wide);
+    }
     if (!spec.learned_sinks) continue;
-    equals.sink_mass = at::zeros({of.samples, layers_, heads_}, options.dtype(at::kDouble));
+    equals.sink_mass = at::zeros({of.samples, layers_, heads_}, wide);
   }
 }
 
@@ -130,6 +139,10 @@ bool TraceBuilder::WantsAttention(int64_t) const {
   return request_.attention;
 }
 
+void TraceBuilder::OnValueNorms(int64_t block, int64_t first_row, const at::Tensor& norms) {
+  value_norm_.select(0, block).narrow(1, first_row, norms.size(0)).copy_(norms.t());
+}
+
 void TraceBuilder::OnGates(int64_t block, int64_t first_row, const at::Tensor& gates) {
   gates_.select(0, block).narrow(1, first_row, gates.size(0)).copy_(gates.t());
 }
@@ -149,6 +162,10 @@ void TraceBuilder::OnAttention(int64_t block, int64_t first_sample, const Attent
   of_block(equals.attention_sum).copy_(sums.column);
   of_block(equals.attention_self).copy_(sums.self);
   of_block(equals.prefix_sum).copy_(sums.prefix.narrow(2, 0, equals.prefix_sum.size(3)));
+  if (equals.rows.defined()) {
+    const at::Tensor rows = of_block(equals.rows).copy_(sums.rows);
+    rows.narrow(2, kRowEntropy, 2).div_(static_cast<double>(std::max<int64_t>(1, sums.choosing)));
+  }
   // An edit may bring a share that goes to no key where the model has none.
   if (!sums.sink_mass.defined() || !equals.sink_mass.defined()) return;
   of_block(equals.sink_mass).copy_(sums.sink_mass / equals.of.length);
@@ -179,6 +196,16 @@ std::vector<Trace> TraceBuilder::Finish() {
       trace.attention_self = values(equals.attention_self);
       trace.prefix_attention_sum = values(equals.prefix_sum);
       if (gates_.defined()) trace.gates = rows(gates_);
+      if (equals.rows.defined()) {
+        const auto row_sums = [&](RowSum which) {
+          return HostValues<float>(equals.rows[s].select(2, which).to(at::kFloat));
+        };
+        trace.row_entropy = row_sums(kRowEntropy);
+        trace.row_maximum = row_sums(kRowMaximum);
+        trace.previous_attention = row_sums(kRowPrevious);
+        trace.duplicate_attention = row_sums(kRowDuplicate);
+        trace.value_norm = rows(value_norm_);
+      }
       if (equals.sink_mass.defined()) {
         trace.learned_sink_mass = HostValues<float>(equals.sink_mass[s].to(at::kFloat));
       }

@@ -16,15 +16,18 @@ namespace sinkd {
 
 class TraceBuilder : public TapObserver {
  public:
-  // `offsets` as in PackedBatch.
+  // `offsets` and `ids` as in PackedBatch; ids are read where heads are requested.
   TraceBuilder(const DecoderSpec& spec, const TraceRequest& request,
-               const std::vector<int64_t>& offsets, const at::Device& device);
+               const std::vector<int64_t>& offsets, const at::Device& device,
+               const at::Tensor& ids = {});
 
   bool Wants(Site site, int64_t block) const override;
   void OnRows(Site site, int64_t block, int64_t first_row, const at::Tensor& rows) override;
   bool WantsAttention(int64_t block) const override;
+  at::Tensor Tokens() const override { return tokens_; }
   int64_t AttentionPrefix() const override { return request_.prefix; }
   void OnAttention(int64_t block, int64_t first_sample, const AttentionSums& sums) override;
+  void OnValueNorms(int64_t block, int64_t first_row, const at::Tensor& norms) override;
   void OnGates(int64_t block, int64_t first_row, const at::Tensor& gates) override;
 
   // One trace per sample; call once, after the pass.
@@ -39,6 +42,7 @@ class TraceBuilder : public TapObserver {
     at::Tensor attention_self;  // [S, L, H, T]
     at::Tensor prefix_sum;      // [S, L, H, P]
     at::Tensor sink_mass;       // [S, L, H] float64; undefined without learned sinks
+    at::Tensor rows;            // [S, L, H, kRowSums] float64; undefined unless requested
   };
 
   void OnMlpInput(int64_t first_row, const at::Tensor& rows);
@@ -53,6 +57,8 @@ class TraceBuilder : public TapObserver {
   at::Tensor mlp_norm_;    // [L, N] float32
   at::Tensor outlier_;     // [N] float32
   at::Tensor gates_;       // [L, H, N] float32; undefined without gates
+  at::Tensor tokens_;      // [N] int32; undefined unless heads are requested, as the norms
+  at::Tensor value_norm_;  // [L, H, N] float32
   std::vector<Equals> equals_;
 };
 

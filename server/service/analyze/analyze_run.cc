@@ -19,6 +19,11 @@ RunGauges GaugesOf(const v1::Summary& summary) {
   }
   const v1::ScoreStatistics& scores = summary.scores().primary_position();
   if (scores.count() > 0) run.primary_score_mean = scores.mean();
+  if (summary.heads().samples() > 0) {
+    run.dormant_heads = summary.heads().dormant_size();
+    run.collapsed_heads = summary.heads().collapsed_size();
+    run.focused_heads = summary.heads().focused_size();
+  }
   return run;
 }
 

@@ -1,5 +1,6 @@
 #include "server/service/models/registry_catalog.h"
 
+#include <numeric>
 #include <span>
 #include <utility>
 #include <variant>
@@ -12,6 +13,16 @@
 
 namespace sinkd {
 namespace {
+
+// The norms of values that a trace of heads holds, on the device and beside it.
+int64_t HeadBytes(const DecoderSpec& spec, const TraceRequest& request,
+                  std::span<const int64_t> lengths) {
+  if (!request.heads) return 0;
+  constexpr int64_t kCopies = 2;
+  constexpr int64_t kFloat = 4;
+  const int64_t rows = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
+  return kCopies * kFloat * spec.blocks * spec.heads * rows;
+}
 
 class LoadedModelRunner final : public SampleRunner {
  public:
@@ -47,7 +58,8 @@ class LoadedModelRunner final : public SampleRunner {
                                          std::stop_token stop) const override {
     std::vector<int64_t> lengths;
     for (const TokenIds& ids : batch) lengths.push_back(static_cast<int64_t>(ids.size()));
-    SINKD_ASSIGN_OR_RETURN(const MemoryBudget::Hold hold, memory_.Hold(lengths));
+    SINKD_ASSIGN_OR_RETURN(const MemoryBudget::Hold hold,
+                           memory_.Hold(lengths, HeadBytes(info().spec, request, lengths)));
     return model_->model->Run(batch, request, std::move(stop));
   }
 

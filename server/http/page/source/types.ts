@@ -32,6 +32,7 @@ export interface Spec {
   regression?: {points?: boolean; includePrimary?: boolean};
   compensation?: {bootstrapSamples?: number; seed?: Int64};
   portrait?: {samples?: number};
+  heads?: {dormantMass?: number; dormantValueShare?: number};
 }
 
 export interface Run {
@@ -162,6 +163,36 @@ export interface SinkRateReport {
   hits?: Int64[]
 }
 
+export interface HeadPlace {
+  block?: number;
+  head?: number
+}
+
+// Matrices of blocks with attention by heads, row after row.
+export interface HeadReport {
+  samples?: Int64;
+  leftOut?: Int64;
+  samplesWithSecondary?: Int64;
+  heads?: number;
+  entropy?: number[];
+  maxWeight?: number[];
+  primary?: number[];
+  secondary?: number[];
+  rest?: number[];
+  learnedSink?: number[];
+  previousToken?: number[];
+  duplicateToken?: number[];
+  firstToken?: number[];
+  primaryValue?: number[];
+  secondaryValue?: number[];
+  restValue?: number[];
+  primaryValueShare?: number[];
+  gate?: number[];
+  dormant?: HeadPlace[];
+  collapsed?: HeadPlace[];
+  focused?: HeadPlace[];
+}
+
 // Matrices of blocks with attention by heads, row after row.
 export interface GateReport {
   samples?: Int64;
@@ -185,6 +216,7 @@ export interface Summary {
   learnedSinks?: {samples?: Int64; mass?: number[]};
   attentionBlocks?: number[];
   gates?: GateReport;
+  heads?: HeadReport;
 }
 
 export interface SpecDifference {

@@ -1,6 +1,7 @@
 // The sections of one summary, in the order the paper asks its questions.
 import {labels} from '../charts/axes';
 import {compensationCharts} from '../charts/compensation';
+import {headCharts} from '../charts/heads';
 import {levelChart} from '../charts/levels';
 import {lineChart} from '../charts/lines';
 import {regressionCharts} from '../charts/regression';
@@ -164,7 +165,8 @@ export function summarySections(summary: Summary, select: Select): HTMLElement[]
     sinkRate: rate,
     learnedSinks,
     attentionBlocks,
-    gates
+    gates,
+    heads
   } = summary;
   const notAsked = 'The run did not ask for this analysis.';
   const mass = learnedSinks?.mass ?? [];
@@ -191,6 +193,7 @@ export function summarySections(summary: Summary, select: Select): HTMLElement[]
                        lines: [{name: 'learned sinks', colour: 'accent', values: mass}],
                      }))] :
             []),
+    ...(heads?.entropy?.length ? [section('Heads', headCharts(heads, attentionBlocks))] : []),
     ...(gates?.all?.length ? [section('Gates', gateChart(gates, attentionBlocks))] : []),
   ];
 }
