@@ -343,7 +343,7 @@ TEST_F(SinkctlTest, CompletesCommandsFlagsValuesAndModels) {
   EXPECT_EQ(Complete(server, "sinkctl detect -m b"), "beta\n");
   EXPECT_EQ(Complete(server, "sinkctl completion f"), "fish\n");
   EXPECT_EQ(Complete(server, "sinkctl pl"), "plan\n");
-  EXPECT_EQ(Complete(server, "sinkctl hea"), "health\n");
+  EXPECT_EQ(Complete(server, "sinkctl hea"), "heads health\n");
   EXPECT_EQ(Complete(server, "sinkctl health --wa"), "--wait\n");
   EXPECT_EQ(Complete(server, "sinkctl plan b"), "beta\n");
   EXPECT_EQ(Complete(server, "sinkctl plan --residency ''"), "resident streamed\n");

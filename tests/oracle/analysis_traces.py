@@ -12,9 +12,10 @@ import pathlib
 import sys
 from collections import Counter
 
-import head_measures
 import numpy as np
 from scipy import stats
+
+from tests.oracle import head_measures
 
 DEFAULT_SCORES = {"exclude_self": False, "divisor": "from_position", "curves": False}
 
