@@ -42,6 +42,7 @@ class HttpPostTest : public ::testing::Test {
         changed_.notify_all();
         changed_.wait(lock, stop, [this] { return !held_; });
         --under_way_;
+        changed_.notify_all();
         return HttpAnswer{.content_type = "a/b", .body = query.caller + " said " + query.body};
       };
     }
