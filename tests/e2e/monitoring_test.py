@@ -58,7 +58,7 @@ def work():
         file.write_text("".join(
             json.dumps({key: record[key] for key in ("token_ids", "chat_rendered")}) + "\n"
             for record in model_root.planted_records().values()))
-        answer = sinkctl("analyze", PLANTED, "--levels", "--scores", "--input", file, "--run", "latest",
+        answer = sinkctl("analyze", PLANTED, "--levels", "--scores", "--heads", "--input", file, "--run", "latest",
                          "-o", "json")
     Setting.summary = json.loads(answer)["summary"]
 
