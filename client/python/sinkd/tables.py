@@ -190,9 +190,20 @@ def _rates(summary: records.Summary) -> Iterator[Row]:
 
 
 HEAD_MEASURES = (
-    "entropy", "max_weight", "primary", "secondary", "rest", "learned_sink", "previous_token",
-    "duplicate_token", "first_token", "primary_value", "secondary_value", "rest_value",
-    "primary_value_share", "gate",
+    "entropy",
+    "max_weight",
+    "primary",
+    "secondary",
+    "rest",
+    "learned_sink",
+    "previous_token",
+    "duplicate_token",
+    "first_token",
+    "primary_value",
+    "secondary_value",
+    "rest_value",
+    "primary_value_share",
+    "gate",
 )
 HEAD_FLAGS = ("dormant", "collapsed", "focused")
 
