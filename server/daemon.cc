@@ -26,7 +26,7 @@ constexpr int kExitFailed = 1;  // as main has it
 
 void LogWarnings(const std::filesystem::path& folder, const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) {
-    Log(LogLevel::kWarning, "warning about a loaded model",
+    Log(LogLevel::kWarning, "model loaded with a warning",
         {{"folder", folder.string()}, {"warning", warning}});
   }
 }
