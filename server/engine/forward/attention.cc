@@ -26,19 +26,6 @@ int64_t KeyStep(int64_t queries, int64_t positions) {
   return keys;
 }
 
-// -inf where query `first_query + i` must not see key `first_key + j`, else 0. [queries, keys]
-at::Tensor StripMask(int64_t first_query, int64_t queries, int64_t first_key, int64_t keys,
-                     int64_t window, int64_t chunk, const at::TensorOptions& options) {
-  const at::TensorOptions index = options.dtype(at::kLong);
-  const at::Tensor query = at::arange(first_query, first_query + queries, index).unsqueeze(1);
-  const at::Tensor key = at::arange(first_key, first_key + keys, index).unsqueeze(0);
-  at::Tensor hidden = key > query;
-  if (window > 0) hidden = hidden.logical_or(key <= query - window);
-  if (chunk > 0) hidden = hidden.logical_or(key < query - query % chunk);
-  return at::zeros({queries, keys}, options)
-      .masked_fill_(hidden, -std::numeric_limits<float>::infinity());
-}
-
 // The heads of one pass over the strips. Query heads of one group share a key head, so a group is
 // one matrix product.
 struct Heads {
@@ -56,7 +43,7 @@ class Strips {
       : input_(input),
         sums_(sums),
         samples_(input.samples),
-        positions_(input.q.size(0) / input.samples),
+        positions_(input.positions()),
         size_(input.q.size(2)) {}
 
   // Writes `out` [S, T, n G, E].
@@ -71,7 +58,7 @@ class Strips {
             .triu_(1);  // of any strip's last keys
     for (int64_t first = 0; first < positions_; first += step) {
       const int64_t queries = std::min(step, positions_ - first);
-      const int64_t first_key = FirstKey(first);
+      const int64_t first_key = input_.FirstKey(first);
       const int64_t visible = first + queries - first_key;
       const int64_t keys =
           std::min((visible + key_step - 1) / key_step * key_step, positions_ - first_key);
@@ -114,14 +101,6 @@ class Strips {
   }
 
  private:
-  // The first key that a query from `first_query` on may see.
-  int64_t FirstKey(int64_t first_query) const {
-    int64_t first = 0;
-    if (input_.window > 0) first = std::max<int64_t>(0, first_query - input_.window + 1);
-    if (input_.chunk > 0) first = std::max(first, first_query - first_query % input_.chunk);
-    return first;
-  }
-
   // `weights` [S, heads, queries, keys], to the sums of rows.
   void AddRows(const at::Tensor& weights, int64_t first_head, int64_t first_query,
                int64_t first_key) const {
@@ -190,6 +169,18 @@ class Strips {
 
 }  // namespace
 
+at::Tensor StripMask(int64_t first_query, int64_t queries, int64_t first_key, int64_t keys,
+                     int64_t window, int64_t chunk, const at::TensorOptions& options) {
+  const at::TensorOptions index = options.dtype(at::kLong);
+  const at::Tensor query = at::arange(first_query, first_query + queries, index).unsqueeze(1);
+  const at::Tensor key = at::arange(first_key, first_key + keys, index).unsqueeze(0);
+  at::Tensor hidden = key > query;
+  if (window > 0) hidden = hidden.logical_or(key <= query - window);
+  if (chunk > 0) hidden = hidden.logical_or(key < query - query % chunk);
+  return at::zeros({queries, keys}, options)
+      .masked_fill_(hidden, -std::numeric_limits<float>::infinity());
+}
+
 bool KeyHeadsOneByOne(int64_t positions, bool on_cpu) {
   return on_cpu && positions >= kLongSample && UsesOneDnn();
 }
@@ -220,7 +211,7 @@ at::Tensor KeyBias(const DistanceBias& bias, double scale, int64_t positions,
 
 at::Tensor AttendInStrips(const AttentionInput& input, AttentionSums* sums) {
   const int64_t samples = input.samples;
-  const int64_t positions = input.q.size(0) / samples;
+  const int64_t positions = input.positions();
   const int64_t heads = input.q.size(1);
   const int64_t kv_heads = input.k.size(1);
   const int64_t group = heads / kv_heads;
@@ -267,7 +258,7 @@ at::Tensor AttendBy(const AttentionWay& way, const AttentionInput& input, Attent
       return FuseAttention(input, sums);
     case AttentionWay::Kind::kTwoCalls:
       if (sums != nullptr && sums->rows.defined()) break;  // those are of whole weights
-      if (input.q.size(0) < kFewestForCalls * input.samples) break;
+      if (input.positions() < kFewestForCalls) break;
       if (!FaultOf(*way.call, input.q.device()).empty()) break;
       return AttendByCalls(*way.call, input, sums);
     case AttentionWay::Kind::kStrips:
@@ -282,12 +273,11 @@ at::Tensor Attend(const AttentionInput& input, TapObserver* observer, int64_t bl
                   int64_t first_sample) {
   std::optional<AttentionSums> sums;
   if (observer != nullptr && observer->WantsAttention(block)) {
-    sums.emplace(input.samples, input.q.size(1), input.q.size(0) / input.samples,
-                 observer->AttentionPrefix(), input.sinks.defined(), input.q.device(),
-                 input.tokens.defined());
+    sums.emplace(input.samples, input.q.size(1), input.positions(), observer->AttentionPrefix(),
+                 input.sinks.defined(), input.q.device(), input.tokens.defined());
   }
   if (sums && input.window != 1) {
-    const int64_t positions = input.q.size(0) / input.samples;
+    const int64_t positions = input.positions();
     const int64_t chunk = input.chunk > 0 ? input.chunk : positions;
     sums->choosing = positions - (positions + chunk - 1) / chunk;
   }

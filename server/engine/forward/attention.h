@@ -3,6 +3,7 @@
 // never T x T for all heads. Internal to the engine.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include <ATen/core/Tensor.h>
@@ -31,7 +32,20 @@ struct AttentionInput {
       hidden;  // [T] float32: -inf for a key that only its own query sees, else 0; or undefined
   at::Tensor tokens;    // [S T] int32: ids, for row sums; or undefined: none are wanted
   bool narrow = false;  // products may be of q, k, weights and v rounded to bfloat16
+
+  int64_t positions() const { return q.size(0) / samples; }  // T
+  // The first key of its sample that a query sees; it is the last.
+  int64_t FirstKey(int64_t query) const {
+    int64_t first = 0;
+    if (window > 0) first = std::max<int64_t>(0, query - window + 1);
+    if (chunk > 0) first = std::max(first, query - query % chunk);
+    return first;
+  }
 };
+
+// -inf where query `first_query + i` must not see key `first_key + j`, else 0. [queries, keys]
+at::Tensor StripMask(int64_t first_query, int64_t queries, int64_t first_key, int64_t keys,
+                     int64_t window, int64_t chunk, const at::TensorOptions& options);
 
 // What `bias` adds to the scores of the keys of a sample, [H, positions] float32; `scale` is that
 // of the scores. Undefined without a bias.

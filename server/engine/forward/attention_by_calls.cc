@@ -32,7 +32,7 @@ class TwoCalls {
       : call_(call),
         input_(input),
         samples_(input.samples),
-        positions_(input.q.size(0) / input.samples),
+        positions_(input.positions()),
         heads_(input.q.size(1)),
         q_(BySample(input.q)),
         k_(BySample(input.k)) {}

@@ -57,7 +57,7 @@ double DifferenceFromStrips(const FusedCall& call, AttentionInput input) {
   for (at::Tensor* each : {&input.q, &input.k, &input.v}) {
     *each = each->to(call.type).to(at::kFloat);
   }
-  const int64_t positions = input.q.size(0) / input.samples;
+  const int64_t positions = input.positions();
   const auto queries_of_all = static_cast<double>(positions);
   const auto sums = [&] {
     return AttentionSums(input.samples, input.q.size(1), positions, positions / 2,

@@ -33,8 +33,8 @@ constexpr int64_t kKeys = 64;     // of a block of keys
 // Queries of long samples: a strip's scores stay within a core's cache.
 constexpr int64_t kFewQueries = 32;
 constexpr int64_t kLongStrip = 8192;
-// Strips of a head are shared out to several tasks, each with column sums of its own, so that the
-// heads of one key head are work for so many threads.
+// The strips of a head are divided among several tasks, each with separate column sums, so that the
+// heads of one key head keep as many threads busy.
 constexpr int64_t kTasks = 32;
 constexpr int64_t kStripsOfPart = 4;
 // Keys that are packed at once: key heads of long samples are taken one by one.
@@ -357,7 +357,7 @@ class Fused {
       : input_(input),
         sums_(sums),
         samples_(input.samples),
-        positions_(input.q.size(0) / input.samples),
+        positions_(input.positions()),
         heads_(input.q.size(1)),
         kv_heads_(input.k.size(1)),
         size_(input.q.size(2)),
@@ -466,12 +466,7 @@ class Fused {
     }
   }
 
-  Visible KeysOf(int64_t query) const {
-    int64_t first = 0;
-    if (input_.window > 0) first = std::max<int64_t>(0, query - input_.window + 1);
-    if (input_.chunk > 0) first = std::max(first, query - query % input_.chunk);
-    return {first, query};
-  }
+  Visible KeysOf(int64_t query) const { return {input_.FirstKey(query), query}; }
 
   // What a task is about.
   struct Place {

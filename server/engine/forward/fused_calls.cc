@@ -10,25 +10,20 @@
 #include <absl/strings/str_cat.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
 
+#include "server/engine/forward/attention.h"
+
 namespace sinkd {
 namespace {
 
 using Output = FusedCall::Output;
 
-// Added to the scores: -inf where a key is out of the window or after the query.
-at::Tensor WindowMask(const at::Tensor& q, int64_t window) {
-  const int64_t positions = q.size(1);
-  const at::Tensor query = at::arange(positions, q.device()).unsqueeze(1);
-  const at::Tensor key = at::arange(positions, q.device()).unsqueeze(0);
-  const at::Tensor hidden = at::logical_or(key > query, key <= query - window);
-  return at::zeros({positions, positions}, q.options())
-      .masked_fill_(hidden, -std::numeric_limits<double>::infinity());
-}
-
-// Has no windows of its own: they take a mask of T x T.
+// It has no option for windows, which need a T x T mask.
 Output FlashOnCpu(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double scale,
                   int64_t window) {
-  const auto mask = window > 0 ? std::optional(WindowMask(q, window)) : std::nullopt;
+  const int64_t positions = q.size(1);
+  const auto mask =
+      window > 0 ? std::optional(StripMask(0, positions, 0, positions, window, 0, q.options()))
+                 : std::nullopt;
   const auto [out, lse] = at::_scaled_dot_product_flash_attention_for_cpu(
       q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), /*dropout_p=*/0,
       /*is_causal=*/!mask.has_value(), mask, scale);
