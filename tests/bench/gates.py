@@ -46,7 +46,7 @@ MODELS = {
 
 
 def prompts():
-    """Each returns to words of its own, so that the sinks of a prompt depend on each other."""
+    """Each prompt repeats a few words, so that its sinks depend on each other."""
     rng = random.Random(SEED)
     phrases = planted_samples.planted_phrases(MODELS["table"])
     for index in range(PROMPTS):

@@ -22,7 +22,7 @@ from tests.testing import audit_samples, noisy_copy, planted
 POLICIES = pathlib.Path(__file__).parents[2] / "deploy/policies"
 GATE, SMOKE = POLICIES / "release-gate.yaml", POLICIES / "smoke.yaml"
 QUANTIZED = POLICIES / "quantized-release.yaml"
-COPIES = 4  # of the planted samples, each a sample of its own
+COPIES = 4  # of the planted samples, each counted as a separate sample
 
 
 def prompts():

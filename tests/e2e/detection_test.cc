@@ -153,7 +153,7 @@ TEST_P(Planted, LevelsComeBackExactly) {
   EXPECT_EQ(histogram, planted);
 }
 
-// With a BOS of its own and that of a tokenizer, a sample begins with two equal tokens, whose states
+// Text that begins with a BOS gets another from the tokenizer: two equal tokens, whose states
 // are equal up to rounding.
 TEST(DoubledBos, LeavesThePrimarySinkAtTheFirstInEveryFormat) {
   std::ifstream records(OracleFolder() / "planted/planted-table/records.jsonl");

@@ -34,8 +34,8 @@ void Say(const std::string& text);
 using Calls = std::function<absl::Status(const std::shared_ptr<grpc::Channel>&,
                                          const client::CallOptions&, Output&)>;
 
-// Connects, runs `body` so that Ctrl-C cancels its calls and tells `on_interrupt`, if that is
-// given, and reports how it ended.
+// Connects, runs `body`, prints its error if it fails, and returns the exit code. Ctrl-C calls
+// `on_interrupt`, if given, and cancels the calls.
 ExitCode RunCalls(const GlobalOptions& global, const Calls& body,
                   std::function<void()> on_interrupt = {});
 

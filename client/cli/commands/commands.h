@@ -28,7 +28,7 @@ ExitCode RunPlan(const Invocation& invocation);     // kExitDoesNotFit when the 
 ExitCode RunAnalyze(const Invocation& invocation);  // detect, scores, ..., analyze
 ExitCode RunStudy(const Invocation& invocation);    // align, pca, ...
 ExitCode RunRuns(const Invocation& invocation);
-// kExitVerdict when it fails, kExitNotEnoughData when it cannot tell.
+// kExitVerdict if the audit fails, kExitNotEnoughData if a rule has not enough data.
 ExitCode RunAudit(const Invocation& invocation);
 
 }  // namespace sinkd::cli

@@ -14,8 +14,8 @@
 
 namespace sinkd {
 
-// Consists of groups of `group_values` values: experts, or heads. A value of a part's row r and
-// column c stands in its group at first + r row_step + c column_step.
+// Consists of groups of `group_values` values: experts, or heads. The value in
+// row r and column c of a part goes to index first + r row_step + c column_step of its group.
 struct GgufJoined {
   struct Part {
     GgufTensor tensor;
