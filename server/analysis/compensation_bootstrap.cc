@@ -44,13 +44,12 @@ class PearsonDraws {
     const double x_mean = std::accumulate(pairs.x.begin(), pairs.x.end(), 0.0) / n;
     const double y_mean = std::accumulate(pairs.y.begin(), pairs.y.end(), 0.0) / n;
     for (size_t i = 0; i < pairs.x.size(); ++i) {
-      const double x = pairs.x[i] - x_mean, y = pairs.y[i] - y_mean;
-      sums_[pairs.sample[i]].Add({1, x, y, x * x, y * y, x * y}, 1);
+      sums_[pairs.sample[i]].Add(pairs.x[i] - x_mean, pairs.y[i] - y_mean);
     }
   }
 
   void Add(const std::vector<int32_t>& weights) {
-    Sums t;
+    PointSums t;
     for (size_t s = 0; s < sums_.size(); ++s) t.Add(sums_[s], weights[s]);
     const double xx = t.xx - t.x * t.x / t.n, yy = t.yy - t.y * t.y / t.n;
     // A draw of equal values leaves rounding, not zero.
@@ -63,19 +62,7 @@ class PearsonDraws {
   std::optional<double> P() const { return BootstrapP(values_); }
 
  private:
-  struct Sums {
-    double n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
-    void Add(const Sums& o, double weight) {
-      n += weight * o.n;
-      x += weight * o.x;
-      y += weight * o.y;
-      xx += weight * o.xx;
-      yy += weight * o.yy;
-      xy += weight * o.xy;
-    }
-  };
-
-  std::vector<Sums> sums_;
+  std::vector<PointSums> sums_;
   std::vector<double> values_;
 };
 

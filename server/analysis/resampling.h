@@ -14,6 +14,21 @@
 
 namespace sinkd {
 
+// Sums over points (x, y) of a sample, which a draw weighs by how often it has the sample.
+struct PointSums {
+  double n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+
+  void Add(double px, double py) { Add({1, px, py, px * px, py * py, px * py}, 1); }
+  void Add(const PointSums& other, double weight) {
+    n += weight * other.n;
+    x += weight * other.x;
+    y += weight * other.y;
+    xx += weight * other.xx;
+    yy += weight * other.yy;
+    xy += weight * other.xy;
+  }
+};
+
 class Resampling {
  public:
   Resampling(uint64_t seed, size_t samples) : draws_(seed), weights_(samples) {}

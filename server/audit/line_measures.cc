@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "server/analysis/resampling.h"
 #include "server/audit/measures.h"
 #include "server/base/str_cat.h"
 
@@ -29,27 +30,6 @@ std::vector<RegressionPoint> PointsOf(const MeasureOptions& options, const Audit
   return points;
 }
 
-struct Sums {
-  double n = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
-
-  void Add(double px, double py) {
-    n += 1;
-    x += px;
-    y += py;
-    xx += px * px;
-    xy += px * py;
-    yy += py * py;
-  }
-  void Add(const Sums& other, double weight) {
-    n += weight * other.n;
-    x += weight * other.x;
-    y += weight * other.y;
-    xx += weight * other.xx;
-    xy += weight * other.xy;
-    yy += weight * other.yy;
-  }
-};
-
 struct Line {
   bool exists = false;
   double slope = 0;
@@ -57,7 +37,7 @@ struct Line {
   double r_squared = 0;
 };
 
-Line FitSums(const Sums& sums) {
+Line FitSums(const PointSums& sums) {
   if (sums.n < 3) return {};
   const double xx = sums.xx - sums.x * sums.x / sums.n;
   const double xy = sums.xy - sums.x * sums.y / sums.n;
@@ -72,9 +52,9 @@ Line FitSums(const Sums& sums) {
 }
 
 // By unit, about the common mean, which keeps their digits.
-std::vector<Sums> SumsOf(const MeasureOptions& options, UnitSpan units) {
+std::vector<PointSums> SumsOf(const MeasureOptions& options, UnitSpan units) {
   std::vector<std::vector<RegressionPoint>> points;
-  Sums all;
+  PointSums all;
   for (const AuditUnit* unit : units) {
     points.push_back(PointsOf(options, *unit));
     for (RegressionPoint& point : points.back()) {
@@ -83,7 +63,7 @@ std::vector<Sums> SumsOf(const MeasureOptions& options, UnitSpan units) {
       all.Add(point.x, point.y);
     }
   }
-  std::vector<Sums> sums(units.size());
+  std::vector<PointSums> sums(units.size());
   for (size_t i = 0; i < sums.size(); ++i) {
     for (const RegressionPoint& point : points[i]) {
       sums[i].Add(point.x - all.x / all.n, point.y - all.y / all.n);
@@ -95,7 +75,7 @@ std::vector<Sums> SumsOf(const MeasureOptions& options, UnitSpan units) {
 WeightedValue WeightedLine(const MeasureOptions& options, UnitSpan units, bool slope) {
   return [slope, sums = SumsOf(options, units)](
              std::span<const int32_t> weights) -> std::optional<double> {
-    Sums all;
+    PointSums all;
     for (size_t i = 0; i < sums.size(); ++i) all.Add(sums[i], weights[i]);
     const Line line = FitSums(all);
     if (!line.exists) return std::nullopt;
@@ -110,7 +90,7 @@ class DistanceOfLines final : public Statistic {
       : slopes_(slopes), units_(SumsOf(options, pool.units())) {}
 
   double At(const Sides& sides) override {
-    std::array<Sums, 2> sums{};
+    std::array<PointSums, 2> sums{};
     for (size_t i = 0; i < units_.size(); ++i) sums[sides[i]].Add(units_[i], 1);
     const Line candidate = FitSums(sums[kCandidate]);
     const Line baseline = FitSums(sums[kBaseline]);
@@ -124,7 +104,7 @@ class DistanceOfLines final : public Statistic {
 
  private:
   const bool slopes_;
-  const std::vector<Sums> units_;
+  const std::vector<PointSums> units_;
 };
 
 v1::Fit FitUnits(const MeasureOptions& options, UnitSpan units) {
