@@ -23,9 +23,13 @@ constexpr std::array kNames = {
 };
 
 std::array<std::optional<double>, kNames.size()> Values(const RunGauges& run) {
-  return {static_cast<double>(run.samples), run.secondary_sinks,
-          run.secondary_sinks_per_1000_tokens, run.primary_score_mean, run.dormant_heads,
-          run.collapsed_heads, run.focused_heads};
+  return {static_cast<double>(run.samples),
+          run.secondary_sinks,
+          run.secondary_sinks_per_1000_tokens,
+          run.primary_score_mean,
+          run.dormant_heads,
+          run.collapsed_heads,
+          run.focused_heads};
 }
 
 }  // namespace

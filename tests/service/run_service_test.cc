@@ -287,8 +287,8 @@ TEST_F(RunServiceTest, SummariesInNumericOrderAreASeriesWithAChangePoint) {
   // No sinks up to 4, then two of three samples with sinks; 1e2 and 100.0 are one value.
   Fill("f", 3, "1e2");
   Fill("g", 3, "100.0");
-  for (const auto& [id, count, step] : {std::tuple{"a", 1, "1"}, {"c", 1, "4"}, {"b", 1, "2"},
-                                        {"e", 3, "16"}, {"d", 3, "8"}}) {
+  for (const auto& [id, count, step] :
+       {std::tuple{"a", 1, "1"}, {"c", 1, "4"}, {"b", 1, "2"}, {"e", 3, "16"}, {"d", 3, "8"}}) {
     Fill(id, count, step);
   }
   const std::vector<v1::SummarizeRunsResponse> all = Summarize(NumericOrder());

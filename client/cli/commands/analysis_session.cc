@@ -423,7 +423,8 @@ void AnalysisSession::Report(const absl::Status& status, ExitCode code) const {
                     reader_.Describe(*renamed_at_)));
   }
   if (status.ok() && without_summary_ && !global_.quiet) {
-    Say(fmt::format("run {} has no summary yet: `sinkctl runs summarize {}` writes one", run_, run_));
+    Say(fmt::format("run {} has no summary yet: `sinkctl runs summarize {}` writes one", run_,
+                    run_));
   }
   const int64_t failed = outcome_.samples_failed + outcome_.bad_inputs;
   if (failed > 0 && !global_.quiet) {
